@@ -1,6 +1,7 @@
 //! `analyze` and `demo`: read, judge, report.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 #[cfg(feature = "plot")]
@@ -301,7 +302,7 @@ pub(super) struct Answer {
 
 /// Analyzes for another program; outputs are not looked at.
 pub(super) fn answer(mut command: Analyze, held: Held) -> Result<Answer, Failure> {
-    command.reading.held = Some(held);
+    command.reading.held = Some(Arc::new(held));
     let job = Job::new((&command.model, &command.advice), &command.output)?;
     let profile = reading::read(&command.reading)?;
     let mut judged = job.session.judge(&profile)?;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -83,7 +84,7 @@ pub(super) struct Reading {
 
     /// What another program has in memory; none on the command line
     #[arg(skip)]
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<Arc<Held>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -311,5 +311,5 @@ impl Answer {
 
 fn styled(wording: Wording) -> Style {
     let Wording { full, full_names, width } = wording;
-    Style { full, full_names, width, ..Style::default() }
+    Style { width, full_names, full, ..Style::default() }
 }

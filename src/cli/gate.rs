@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
+use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
@@ -252,7 +253,7 @@ pub(super) fn decide(
     held: Held,
     terminal: &Terminal,
 ) -> Result<Decided, Failure> {
-    command.reading.held = Some(held);
+    command.reading.held = Some(Arc::new(held));
     let (config, policy) = command.policy()?;
     let rehearsed = || Failure::usage("--self-test makes no decision");
     let (current, baseline) =
@@ -411,7 +412,7 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
 
 /// Compares for another program; outputs are not looked at.
 pub(super) fn difference(mut command: Diff, held: Held) -> Result<Decided, Failure> {
-    command.reading.held = Some(held);
+    command.reading.held = Some(Arc::new(held));
     compared(&command)
 }
 

@@ -192,7 +192,7 @@ fn full() -> Profile {
 }
 
 fn read(text: String) -> Profile {
-    let input = Input::Text("launches".to_owned(), text.leak());
+    let input = Input::text("launches", &text);
     ingest::read(&[input], &ingest::Options { strict: true, ..ingest::Options::default() }).unwrap()
 }
 

@@ -17,7 +17,7 @@ fn read(path: &Path, options: &ingest::Options) -> Result<Profile, String> {
 }
 
 fn table(text: String) -> Profile {
-    let input = Input::Text("launches".to_owned(), text.leak());
+    let input = Input::text("launches", &text);
     ingest::read(&[input], &ingest::Options { strict: true, ..ingest::Options::default() }).unwrap()
 }
 
@@ -139,7 +139,7 @@ fn what_is_wrong_in_a_table_is_counted_and_located() {
         "a.csv,0,4,k,,H100,,,1,2",
         "a.csv,0,5,k,,H100,,,1,2,1,1,64,1,1,2,64,inf,measured,,x",
     ];
-    let input = Input::Text("t.csv".to_owned(), format!("{header}{}\n", rows.join("\n")).leak());
+    let input = Input::text("t.csv", &format!("{header}{}\n", rows.join("\n")));
     let profile = ingest::read(&[input], &ingest::Options::default()).unwrap();
     let times: Vec<Option<f64>> =
         profile.iter().map(|one| one.duration().map(|(time, _)| time.get())).collect();
@@ -181,7 +181,7 @@ fn what_is_wrong_in_a_table_is_counted_and_located() {
             "holds no kernel launch",
         ),
     ] {
-        let input = Input::Text("t.json".to_owned(), text.to_owned().leak());
+        let input = Input::text("t.json", text);
         let error = ingest::read(&[input], &ingest::Options::default()).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }
