@@ -16,8 +16,8 @@ fn read(path: &Path, options: &ingest::Options) -> Result<Profile, String> {
     ingest::read(&[Input::Named(path.to_owned())], options).map_err(|error| error.to_string())
 }
 
-fn table(text: String) -> Profile {
-    let input = Input::text("launches", &text);
+fn table(text: &str) -> Profile {
+    let input = Input::text("launches", text);
     ingest::read(&[input], &ingest::Options { strict: true, ..ingest::Options::default() }).unwrap()
 }
 
@@ -43,7 +43,7 @@ fn goes_round(shown: &str, profile: &Profile, device: Option<&String>) {
     let before = analyzed(profile, device);
     let written = Table::of(profile);
     for (form, text) in [("CSV", written.csv()), ("JSON", written.json())] {
-        let again = table(text);
+        let again = table(&text);
         assert_eq!(again.launches.len(), profile.launches.len(), "{shown} as {form}");
         match (&before, analyzed(&again, device)) {
             (Ok(before), Ok(after)) => {
@@ -116,7 +116,7 @@ fn the_exports_in_one_table_stay_apart() {
         fixture("pyprof/v100-apex-transformer-12col.csv"),
     ];
     let profile = ingest::read(&inputs, &ingest::Options::default()).unwrap();
-    let again = table(Table::of(&profile).csv());
+    let again = table(&Table::of(&profile).csv());
     let formats: Vec<&str> = again.sources.iter().map(|source| source.format.as_str()).collect();
     assert_eq!(formats, ["ncu-wide", "pyprof"]);
     for (before, after) in profile.sources.iter().zip(&again.sources) {
