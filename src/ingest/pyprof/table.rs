@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use super::columns::{Column, Columns, names_time};
 use super::counts::{Printed, judge};
@@ -441,25 +442,43 @@ fn row_number(reading: &Reading<'_>) -> u32 {
 
 /// What has been worked out, by the text it was worked out from.
 struct Known<T> {
-    at: HashMap<Box<[u8]>, usize, BuildHasherDefault<TextHasher>>,
+    at: HashMap<Arc<[u8]>, usize, BuildHasherDefault<TextHasher>>,
+    texts: Vec<Arc<[u8]>>,
     items: Vec<T>,
+    /// Which item came after each item the last time: a training loop repeats its launches in order, and
+    /// to compare a text is cheaper than to look it up.
+    successors: Vec<usize>,
+    last: usize,
 }
 
 impl<T> Default for Known<T> {
     fn default() -> Self {
-        Self { at: HashMap::default(), items: Vec::new() }
+        let (at, texts, items, successors) =
+            (HashMap::default(), Vec::new(), Vec::new(), Vec::new());
+        Self { at, texts, items, successors, last: 0 }
     }
 }
 
 impl<T> Known<T> {
     /// Position of the item for a text, worked out if it is new.
     fn at(&mut self, text: &[u8], item: impl FnOnce() -> T) -> usize {
-        if let Some(at) = self.at.get(text) {
-            return *at;
+        let expected = self.successors.get(self.last).copied();
+        if let Some(at) = expected
+            && *self.texts[at] == *text
+        {
+            self.last = at;
+            return at;
         }
-        self.items.push(item());
-        let at = self.items.len() - 1;
-        self.at.insert(text.into(), at);
+        let at = self.at.get(text).copied().unwrap_or_else(|| {
+            let (text, at) = (Arc::<[u8]>::from(text), self.items.len());
+            self.items.push(item());
+            self.texts.push(Arc::clone(&text));
+            self.successors.push(at);
+            self.at.insert(text, at);
+            at
+        });
+        self.successors[self.last] = at;
+        self.last = at;
         at
     }
 }
@@ -496,6 +515,7 @@ impl Hasher for TextHasher {
 
 #[cfg(test)]
 mod tests {
+    use super::Known;
     use crate::ingest::{Options, read_text};
     use crate::model::{Dim3, Profile};
 
@@ -510,6 +530,16 @@ mod tests {
         format!(
             "\"k\",\"__mul__\",\"na\",\"{time}\",\"100\",\"800\",\"0\",\"{stream}\",\"8,2,1\",\"256,1,1\""
         )
+    }
+
+    #[test]
+    fn a_text_is_known_in_whatever_order_it_comes() {
+        let mut known = Known::default();
+        for text in ["a", "b", "c", "a", "b", "a", "a", "c", "b", "d", "a", "b", "c"] {
+            let at = known.at(text.as_bytes(), || text);
+            assert_eq!(known.items[at], text);
+        }
+        assert_eq!(known.items, ["a", "b", "c", "d"]);
     }
 
     #[test]
