@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    rooflint::cli::run(std::env::args_os())
+    ExitCode::from(rooflint::cli::run(std::env::args_os()))
 }

@@ -1,6 +1,7 @@
 //! `analyze` and `demo`: read, judge, report.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 #[cfg(feature = "plot")]
@@ -8,24 +9,27 @@ use clap::builder::PossibleValuesParser;
 
 use super::args::{Advice, Model, Picture, Reading};
 use super::exit::Failure;
+use super::held::Held;
 use super::output::{self, Outputs, Place, Places};
 use super::terminal::Terminal;
 use super::{clock, config, reading, session, what_if};
 use crate::analysis::{self, Analysis, Explanation, Kernel, WhatIf};
+use crate::compare::Run;
 use crate::gate::{self, Policy, Setting};
 use crate::ingest::{self, Options};
 use crate::model::Profile;
 #[cfg(feature = "plot")]
-use crate::report::{self, Subject};
+use crate::report::{self, Encoding, PictureError, Subject};
 use crate::report::{Against, Explained, GateReport, Joined, Report, Reported, Style};
+use crate::rules::{Finding, Findings};
 use crate::session::{Judged, Session};
 use crate::units::Seconds;
 
 /// Rows of tables where nobody asks for another number.
-const ROWS: usize = 10;
+pub(super) const ROWS: usize = 10;
 
 /// What messages call the formats of a report.
-const FORMAT: &str = "report format";
+pub(super) const FORMAT: &str = "report format";
 
 /// Compare kernels with their roofline and rank optimization opportunities
 #[derive(Debug, Args)]
@@ -91,6 +95,13 @@ struct Out {
     #[arg(long, value_name = "CHANGE", conflicts_with = "explain", help_heading = "Model")]
     what_if: Vec<String>,
 
+    #[command(flatten)]
+    drawing: Drawing,
+}
+
+/// What pictures show, and how.
+#[derive(Debug, Args)]
+pub(super) struct Drawing {
     /// Choose what a picture (.svg, .png) shows
     #[cfg(feature = "plot")]
     #[arg(long, value_name = "SUBJECT", default_value = "roofline", value_parser = subjects(), help_heading = "Pictures", hide_short_help = true)]
@@ -98,6 +109,24 @@ struct Out {
 
     #[command(flatten)]
     picture: Picture,
+}
+
+#[cfg(feature = "plot")]
+impl Drawing {
+    /// The canvas that is asked for.
+    pub(super) fn canvas(&self) -> report::Canvas {
+        self.picture.canvas()
+    }
+
+    /// Draws a report, with a baseline beside it if there is one.
+    pub(super) fn draw(
+        &self,
+        report: &Report<'_>,
+        baseline: Option<&Analysis>,
+        encoding: Encoding,
+    ) -> Result<Vec<u8>, PictureError> {
+        report::picture(report, baseline, self.figure, &self.canvas(), encoding)
+    }
 }
 
 #[cfg(feature = "plot")]
@@ -192,26 +221,15 @@ fn report(
             Setting { today: Some(clock::now().date()), order: Vec::new(), decides: false };
         gate::judge(&[baseline.run(0)], &[judged.run(0)], policy, &setting)
     });
-    let rows = match output.kernel.as_slice() {
-        [] => None,
-        queries => {
-            let chosen = chosen(&judged.analysis, queries)?;
-            Some(chosen.iter().map(|kernel| kernel.longest).collect::<Vec<_>>())
-        }
-    };
-    let changes =
-        what_if::changes(&output.what_if, &session.catalog, &judged.analysis, rows.as_deref())?;
-    let mut answers = analysis::what_if(profile, &judged.analysis, &changes)?;
     let full = output.full || output.top.is_some();
     let restyled = |style, _: &Path| Style { full_names: output.full_names, full, ..style };
     if output.explain {
-        return explain(&judged, &output.kernel, |subject| {
+        let found = (&judged.analysis, &judged.findings);
+        return explain(profile, found, &output.kernel, |subject| {
             output::write(places, subject, restyled, terminal)
         });
     }
-    if let Some(rows) = &rows {
-        keep(&mut judged, &mut answers, rows);
-    }
+    let answers = narrowed(&mut judged, session, output)?;
     if output.next_ncu {
         if let Some((why, command)) = report::other_than_ncu(&judged.analysis) {
             return Err(Failure::usage(why).help(command));
@@ -246,13 +264,82 @@ fn report(
     };
     #[cfg(feature = "plot")]
     let written = output::write_or_draw(places, subject, restyled, terminal, |encoding| {
-        let canvas = output.picture.canvas();
         let baseline = baseline.as_ref().map(|judged| &judged.analysis);
-        report::picture(&report, baseline, output.figure, &canvas, encoding)
+        output.drawing.draw(&report, baseline, encoding)
     });
     #[cfg(not(feature = "plot"))]
     let written = output::write(places, subject, restyled, terminal);
     written
+}
+
+/// Answers what is asked about changes, and leaves only the chosen kernels.
+fn narrowed(
+    judged: &mut Judged<'_>,
+    session: &Session,
+    output: &Out,
+) -> Result<Vec<WhatIf>, Failure> {
+    let rows = match output.kernel.as_slice() {
+        [] => None,
+        queries => {
+            let chosen = chosen(&judged.analysis, queries)?;
+            Some(chosen.iter().map(|kernel| kernel.longest).collect::<Vec<_>>())
+        }
+    };
+    let changes =
+        what_if::changes(&output.what_if, &session.catalog, &judged.analysis, rows.as_deref())?;
+    let mut answers = analysis::what_if(judged.profile, &judged.analysis, &changes)?;
+    if let Some(rows) = &rows {
+        keep(judged, &mut answers, rows);
+    }
+    Ok(answers)
+}
+
+/// A judged run that outlives its command.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) profile: Profile,
+    pub(super) analysis: Analysis,
+    pub(super) findings: Findings,
+    pub(super) what_if: Vec<WhatIf>,
+    /// Rows of tables.
+    pub(super) top: usize,
+    /// What is compared with other runs: of all kernels, whichever were chosen.
+    pub(super) run: Run,
+}
+
+/// Analyzes for another program; outputs are not looked at.
+pub(super) fn answer(
+    mut command: Analyze,
+    held: Held,
+    terminal: &Terminal,
+) -> Result<Answer, Failure> {
+    command.reading.held = Some(Arc::new(held));
+    let job = Job::new((&command.model, &command.advice), &command.output, terminal)?;
+    let profile = reading::read(&command.reading)?;
+    let mut judged = job.session.judge(&profile)?;
+    let run = judged.run(0);
+    let what_if = narrowed(&mut judged, &job.session, &command.output)?;
+    let Judged { analysis, findings, .. } = judged;
+    let top = command.output.top.unwrap_or(ROWS);
+    Ok(Answer { profile, analysis, findings, what_if, top, run })
+}
+
+/// The places of the kernels that a query finds.
+pub(super) fn places(answer: &Answer, query: &str) -> Result<Vec<usize>, Failure> {
+    let kernels = &answer.analysis.kernels;
+    let found = found(&answer.analysis, query)?;
+    let place = |one: &&Kernel| kernels.iter().position(|kernel| std::ptr::eq(kernel, *one));
+    Ok(found.iter().filter_map(place).collect())
+}
+
+/// Explains kernels of a run that was judged before.
+pub(super) fn explained(
+    answer: &Answer,
+    queries: &[String],
+    write: impl FnOnce(&dyn Reported) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let Answer { profile, analysis, findings, .. } = answer;
+    explain(profile, (analysis, findings), queries, write)
 }
 
 /// The kernels that these queries find, in the order of the ranking, each once.
@@ -281,19 +368,21 @@ fn found<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Fai
 
 /// The arithmetic of the chosen kernels, the first if none is chosen.
 fn explain(
-    judged: &Judged<'_>,
+    profile: &Profile,
+    (analysis, findings): (&Analysis, &Findings),
     queries: &[String],
     write: impl FnOnce(&dyn Reported) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let analysis = &judged.analysis;
     let kernels = match queries {
         [] => found(analysis, "#1")?,
         queries => chosen(analysis, queries)?,
     };
-    let explained = |kernel: &&Kernel| analysis::explain(judged.profile, analysis, kernel);
+    let explained = |kernel: &&Kernel| analysis::explain(profile, analysis, kernel);
     let explanations: Vec<Explanation> = kernels.iter().map(explained).collect();
     let parts = kernels.iter().zip(&explanations).map(|(kernel, explanation)| {
-        let findings = judged.findings_of(kernel);
+        let position = analysis.kernels.iter().position(|one| std::ptr::eq(one, *kernel));
+        let found = position.and_then(|position| findings.by_kernel.get(position));
+        let findings: &[Finding] = found.map_or(&[], Vec::as_slice);
         let one: Box<dyn Reported> =
             Box::new(Explained { analysis, kernel, explanation, findings });
         one

@@ -1,10 +1,13 @@
 //! Options that several commands share, and the command as it was typed. No command is named here.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
+use super::held::Held;
 use crate::analysis::CeilingSet;
 use crate::config;
 use crate::ingest::{DecimalSign, FORMATS};
@@ -96,6 +99,10 @@ pub(super) struct Reading {
     /// Number of threads that read; 0: one per core. Results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(super) threads: usize,
+
+    /// What another program has in memory; none on the command line
+    #[arg(skip)]
+    pub(super) held: Option<Arc<Held>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -271,7 +278,7 @@ pub(super) fn reading_again(reading: &Reading, model: &Model) -> String {
 }
 
 /// The command as it would be typed again, whatever the program's path is.
-pub(super) fn typed(arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
+pub(super) fn typed<'a>(arguments: impl Iterator<Item = &'a OsString>) -> String {
     let quoted = arguments.map(|argument| plain::quoted(&argument.to_string_lossy()));
     std::iter::once("rooflint".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
@@ -283,7 +290,7 @@ mod tests {
     #[test]
     fn a_command_can_be_typed_again() {
         let words = ["run 1.csv", "--kernel", "#1", "-o", "a.html", "it's", ""];
-        let typed = typed(words.iter().map(std::ffi::OsString::from));
+        let typed = typed(words.map(OsString::from).iter());
         assert_eq!(typed, r"rooflint 'run 1.csv' --kernel '#1' -o a.html 'it'\''s' ''");
     }
 }

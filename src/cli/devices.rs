@@ -26,17 +26,29 @@ pub(super) struct Devices {
     outputs: Outputs,
 }
 
+impl Devices {
+    /// Whether a device is named.
+    pub(super) const fn is_one(&self) -> bool {
+        self.name.is_some()
+    }
+}
+
 pub(super) fn run(command: &Devices, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of devices")?;
+    let devices = known(command)?;
+    match devices.as_slice() {
+        [one] if command.is_one() => {
+            output::write(&places, &DevicePage(one), |style, _| style, terminal)
+        }
+        all => output::write(&places, &DeviceList(all), |style, _| style, terminal),
+    }
+}
+
+/// The devices of the catalog, or the one that is named.
+pub(super) fn known(command: &Devices) -> Result<Vec<Device>, Failure> {
     let catalog = catalog::load(&command.files)?;
     match &command.name {
-        None => {
-            let devices = catalog.devices().collect::<Result<Vec<Device>, _>>()?;
-            output::write(&places, &DeviceList(&devices), |style, _| style, terminal)
-        }
-        Some(name) => {
-            let device = catalog.find(name, &DeviceHint::default())?;
-            output::write(&places, &DevicePage(&device), |style, _| style, terminal)
-        }
+        None => Ok(catalog.devices().collect::<Result<_, _>>()?),
+        Some(name) => Ok(vec![catalog.find(name, &DeviceHint::default())?]),
     }
 }

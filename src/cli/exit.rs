@@ -1,7 +1,6 @@
 //! Exit codes, and which error leads to which.
 
 use std::fmt;
-use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -186,10 +185,6 @@ impl Failure {
             Self::History(error) if !error.is_unreadable() => USAGE,
             Self::Ingest(_) | Self::History(_) | Self::MissingBaseline { .. } => UNREADABLE,
         }
-    }
-
-    pub(super) fn code(&self) -> ExitCode {
-        ExitCode::from(self.exit_code())
     }
 
     /// What kind of error it is; none where it is not one.

@@ -1,6 +1,8 @@
 //! `gate` and `diff`: a run against its baseline, by a policy.
 
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
+use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
@@ -8,6 +10,7 @@ use clap::{Args, value_parser};
 use super::anchor;
 use super::args::{self, Configuration, Model, Reading};
 use super::exit::{self, Failure};
+use super::held::Held;
 use super::origin::found;
 use super::output::{self, Places};
 use super::sides::{self, Sides};
@@ -187,24 +190,96 @@ fn slowdown(text: &str) -> Result<RelativeChange, String> {
 
 pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     let outputs = places(&command.side)?;
-    let (config, mut policy) = policy(command.policy.as_deref(), &command.side, terminal)?;
-    policy.warn_only |= command.exit_zero;
-    policy.coverage = command.coverage.unwrap_or(policy.coverage);
-    let current = sides(&command.reading, &command.side, &config).and_then(|side| {
-        let current = side.runs(&command.reading.files)?;
-        Ok((side, current))
-    });
-    let judged = current.and_then(|(side, current)| {
-        against(command, &side, &current.runs, &policy, terminal).map(|found| (current, found))
-    });
-    let (sides::Side { runs: current, notes }, mut baseline) = match judged {
-        Ok((current, Some(baseline))) => (current, baseline),
-        Ok((_, None)) => return Ok(()),
+    let (config, policy) = command.policy(terminal)?;
+    let (current, baseline) = match both(command, (&config, &policy), terminal) {
+        Ok(Some(sides)) => sides,
+        Ok(None) => return Ok(()),
         Err(failure) => {
             refuse(&failure, &policy, (&command.side, &outputs), terminal)?;
             return Err(failure);
         }
     };
+    let decided = decided(command, policy, current, baseline)?;
+    write(&decided, (&command.side, &outputs), terminal)?;
+    match decided.code() {
+        exit::DONE => Ok(()),
+        code => Err(Failure::Verdict(code)),
+    }
+}
+
+impl Gate {
+    /// The configuration, and the policy with what the command line says over it.
+    fn policy(&self, terminal: &Terminal) -> Result<(Config, Policy), Failure> {
+        let (config, mut policy) = policy(self.policy.as_deref(), &self.side, terminal)?;
+        policy.warn_only |= self.exit_zero;
+        policy.coverage = self.coverage.unwrap_or(policy.coverage);
+        Ok((config, policy))
+    }
+}
+
+/// A decision with all that is said of it.
+#[derive(Debug)]
+pub(super) struct Decided {
+    pub(super) decision: gate::Decision,
+    policy: Policy,
+    /// The runs of the current side.
+    pub(super) current: Vec<Run>,
+    /// The options with which an export of the current side is read by itself.
+    reading: String,
+}
+
+impl Decided {
+    /// The exit code of `gate`.
+    pub(super) const fn code(&self) -> u8 {
+        code(self.decision.outcome, self.policy.warn_only)
+    }
+
+    /// The report of it.
+    pub(super) fn report<'a>(&'a self, command: Option<&'a str>) -> GateReport<'a> {
+        let mut files = self.current.iter().flat_map(|run| &run.files);
+        GateReport {
+            command,
+            export: files.next().map(|file| file.path.as_str()),
+            reading: &self.reading,
+            current: &self.current,
+            ..GateReport::new(&self.decision, &self.policy)
+        }
+    }
+}
+
+/// Decides for another program; outputs are not looked at.
+pub(super) fn decide(
+    mut command: Gate,
+    held: Held,
+    terminal: &Terminal,
+) -> Result<Decided, Failure> {
+    command.reading.held = Some(Arc::new(held));
+    let (config, policy) = command.policy(terminal)?;
+    let rehearsed = || Failure::usage("--self-test makes no decision");
+    let (current, baseline) =
+        both(&command, (&config, &policy), terminal)?.ok_or_else(rehearsed)?;
+    decided(&command, policy, current, baseline)
+}
+
+/// Reads the current side and its baseline; nothing where the policy was rehearsed instead.
+fn both(
+    command: &Gate,
+    (config, policy): (&Config, &Policy),
+    terminal: &Terminal,
+) -> Result<Option<(sides::Side, sides::Side)>, Failure> {
+    let side = sides(&command.reading, &command.side, config)?;
+    let current = side.runs(&command.reading.files)?;
+    let baseline = against(command, &side, &current.runs, policy, terminal)?;
+    Ok(baseline.map(|baseline| (current, baseline)))
+}
+
+fn decided(
+    command: &Gate,
+    policy: Policy,
+    current: sides::Side,
+    mut baseline: sides::Side,
+) -> Result<Decided, Failure> {
+    let sides::Side { runs: current, notes } = current;
     let is_first = baseline.runs.is_empty() && command.yardstick.allow_missing_baseline;
     let has_checks = !policy.bounds.is_empty() || !policy.required.is_empty();
     if baseline.runs.is_empty() && !has_checks && !is_first {
@@ -230,15 +305,8 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
     }
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
-    write(
-        &decision,
-        &policy,
-        (&again(&command.reading, &command.side), &current),
-        (&command.side, &outputs),
-        terminal,
-    )?;
-    let code = code(decision.outcome, policy.warn_only);
-    if code == exit::DONE { Ok(()) } else { Err(Failure::Verdict(code)) }
+    let reading = again(&command.reading, &command.side);
+    Ok(Decided { decision, policy, current, reading })
 }
 
 /// The baseline; none where the policy was rehearsed instead, and an empty one where none is needed.
@@ -312,7 +380,9 @@ fn refuse(
     let files: Places = places.iter().filter(|place| !place.is_stdout()).cloned().collect();
     let help = failure.next_step().map(|help| format!(" ({help})")).unwrap_or_default();
     let decision = gate::Decision::refused(format!("{failure}{help}"));
-    write(&decision, policy, ("", &[]), (side, &files), terminal)
+    let (policy, current) = (policy.clone(), Vec::new());
+    let refused = Decided { decision, policy, current, reading: String::new() };
+    write(&refused, (side, &files), terminal)
 }
 
 /// The exit code of an outcome; a policy that only warns forgives what it judges, not what it could not.
@@ -329,36 +399,49 @@ const fn code(outcome: Outcome, warn_only: bool) -> u8 {
 
 pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
     let outputs = places(&command.side)?;
-    let [baseline, current] = command.reading.files.as_slice() else {
-        return Err(Failure::usage("diff takes two sides: a baseline and a current one").help(
-            "several runs of a side: a quoted pattern such as 'main-*.csv', or `rooflint gate`",
-        ));
+    let compared = compared(command, terminal)?;
+    write(&compared, (&command.side, &outputs), terminal)?;
+    // It informs; what could not be compared at all is no information.
+    match compared.decision.outcome {
+        Outcome::NothingMeasured | Outcome::DifferentDevices => {
+            Err(Failure::Verdict(code(compared.decision.outcome, true)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Compares for another program; outputs are not looked at.
+pub(super) fn difference(
+    mut command: Diff,
+    held: Held,
+    terminal: &Terminal,
+) -> Result<Decided, Failure> {
+    command.reading.held = Some(Arc::new(held));
+    compared(&command, terminal)
+}
+
+fn compared(command: &Diff, terminal: &Terminal) -> Result<Decided, Failure> {
+    let (baseline, current) = match (&command.reading.held, command.reading.files.as_slice()) {
+        (Some(held), files) => files.split_at(held.earlier.min(files.len())),
+        (None, [baseline, current]) => (from_ref(baseline), from_ref(current)),
+        (None, _) => {
+            return Err(Failure::usage("diff takes two sides: a baseline and a current one").help(
+                "several runs of a side: a quoted pattern such as 'main-*.csv', or `rooflint gate`",
+            ));
+        }
     };
     let (config, policy) = policy(None, &command.side, terminal)?;
     let side = sides(&command.reading, &command.side, &config)?;
-    let sides::Side { runs: current, notes } = side.runs(std::slice::from_ref(current))?;
+    let sides::Side { runs: current, notes } = side.runs(current)?;
     let yardstick = Yardstick::default();
-    let mut baseline =
-        side.baseline(std::slice::from_ref(baseline), (&current, &yardstick), policy.max_age_days)?;
+    let mut baseline = side.baseline(baseline, (&current, &yardstick), policy.max_age_days)?;
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;
     let setting = Setting { today: Some(clock::now().date()), order, decides: false };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
-    write(
-        &decision,
-        &policy,
-        (&again(&command.reading, &command.side), &current),
-        (&command.side, &outputs),
-        terminal,
-    )?;
-    // It informs; what could not be compared at all is no information.
-    match decision.outcome {
-        Outcome::NothingMeasured | Outcome::DifferentDevices => {
-            Err(Failure::Verdict(code(decision.outcome, true)))
-        }
-        _ => Ok(()),
-    }
+    let reading = again(&command.reading, &command.side);
+    Ok(Decided { decision, policy, current, reading })
 }
 
 fn sides<'a>(reading: &'a Reading, side: &Side, config: &Config) -> Result<Sides<'a>, Failure> {
@@ -395,27 +478,21 @@ fn ordered(side: &Side, baseline: usize, current: usize) -> Result<Vec<bool>, Fa
         .help("one letter for each run, in the order in which they were taken, such as ABBA"))
 }
 
+/// What messages call the formats of a decision.
+pub(super) const FORMAT: &str = "gate format";
+
 /// Where to write what.
 fn places(side: &Side) -> Result<Places, Failure> {
     let asked = (side.outputs.as_slice(), side.format.as_deref());
-    output::places_for(asked, GATE_OUTPUTS, "gate format")
+    output::places_for(asked, GATE_OUTPUTS, FORMAT)
 }
 
 fn write(
-    decision: &gate::Decision,
-    policy: &Policy,
-    (reading, current): (&str, &[Run]),
+    decided: &Decided,
     (side, places): (&Side, &Places),
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let export = current.iter().flat_map(|run| &run.files).map(|file| file.path.as_str()).next();
-    let report = GateReport {
-        command: Some(terminal.command()),
-        export,
-        reading,
-        current,
-        ..GateReport::new(decision, policy)
-    };
+    let report = decided.report(Some(terminal.command()));
     let summary = std::env::var_os("GITHUB_STEP_SUMMARY");
     let style = |style, path: &Path| {
         // A job summary takes more than a comment.

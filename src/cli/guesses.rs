@@ -321,7 +321,8 @@ mod tests {
             ("list", "rooflint devices, rooflint rules"),
             ("check run.csv", "rooflint gate FILE --baseline BASELINE"),
             ("ncu ./app", "starts no program"),
-            ("python train.py", "ncu --set full"),
+            // In this folder `python` is a path, which comes before a word.
+            ("python3 train.py", "ncu --set full"),
             ("plot run.csv", "rooflint FILE -o roofline.svg"),
             ("html run.csv", "rooflint FILE -o report.html"),
             ("json run.csv", "rooflint FILE --format json"),

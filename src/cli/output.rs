@@ -197,6 +197,21 @@ pub(super) fn places_for<R>(
     places(asked.0, asked.1, &known(own), what)
 }
 
+/// The same for a subject that there is a picture of.
+pub(super) fn places_or_pictures(
+    asked: (&[PathBuf], Option<&str>),
+    what: &str,
+) -> Result<Places, Failure> {
+    #[cfg_attr(not(feature = "plot"), expect(unused_mut, reason = "pictures join the list"))]
+    let mut known = known(report::NO_OWN);
+    #[cfg(feature = "plot")]
+    known.extend([
+        Known { name: "svg", endings: &["svg"], format: Kind::Picture(Encoding::Svg) },
+        Known { name: "png", endings: &["png"], format: Kind::Picture(Encoding::Png) },
+    ]);
+    places(asked.0, asked.1, &known, what)
+}
+
 impl Outputs {
     /// The places for a subject without a picture.
     pub(super) fn places(&self, what: &str) -> Result<Places, Failure> {
@@ -205,14 +220,7 @@ impl Outputs {
 
     /// The places for a subject that there is a picture of.
     pub(super) fn places_or_pictures(&self, what: &str) -> Result<Places, Failure> {
-        #[cfg_attr(not(feature = "plot"), expect(unused_mut, reason = "pictures join the list"))]
-        let mut known = known(report::NO_OWN);
-        #[cfg(feature = "plot")]
-        known.extend([
-            Known { name: "svg", endings: &["svg"], format: Kind::Picture(Encoding::Svg) },
-            Known { name: "png", endings: &["png"], format: Kind::Picture(Encoding::Png) },
-        ]);
-        places(&self.paths, self.format.as_deref(), &known, what)
+        places_or_pictures((&self.paths, self.format.as_deref()), what)
     }
 }
 

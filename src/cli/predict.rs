@@ -1,5 +1,6 @@
 //! `predict`: a kernel or a whole step on devices, before there is a profile; or what can be predicted.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
@@ -12,11 +13,13 @@ use super::output::{self, Kind, Outputs, Place};
 use super::terminal::Terminal;
 use crate::catalog::Device;
 use crate::model::{Engine, Pipe};
-use crate::predict::{Crossing, FORMS, Form, ModelFile, Options, Sweep, form};
+use crate::predict::{
+    Crossing, FORMS, Form, ModelFile, ModelPrediction, Options, Sweep, SweepTable, form,
+};
 use crate::report::{FormList, FormPages, Predicted};
 
 /// What formats are called in messages.
-const WHAT: &str = "format of predictions";
+pub(super) const WHAT: &str = "format of predictions";
 
 const PREDICT_EXAMPLES: &str = "\
 Examples:
@@ -88,13 +91,36 @@ pub(super) fn run(command: &Predict, terminal: &Terminal) -> Result<(), Failure>
         return list(command, terminal);
     }
     let places = command.outputs.places_or_pictures(WHAT)?;
-    match &command.model {
-        Some(path) => step(command, path, &places, terminal),
-        None => kernel(command, &places, terminal),
+    write(&estimate(command)?.predicted(), command, &places, terminal)
+}
+
+/// A prediction that outlives its command.
+#[derive(Debug)]
+pub(super) enum Estimate {
+    Kernel { form: &'static Form, call: String, table: SweepTable, crossings: Vec<Crossing> },
+    Step { sizes: BTreeMap<String, u64>, steps: Vec<ModelPrediction> },
+}
+
+impl Estimate {
+    pub(super) fn predicted(&self) -> Predicted<'_> {
+        match self {
+            Self::Kernel { form, call, table, crossings } => {
+                Predicted::Kernel { form, call, table, crossings }
+            }
+            Self::Step { sizes, steps } => Predicted::Step { sizes, steps },
+        }
     }
 }
 
-fn kernel(command: &Predict, places: &[Place<Kind>], terminal: &Terminal) -> Result<(), Failure> {
+/// Predicts what the command names.
+pub(super) fn estimate(command: &Predict) -> Result<Estimate, Failure> {
+    match &command.model {
+        Some(path) => step(command, path),
+        None => kernel(command),
+    }
+}
+
+fn kernel(command: &Predict) -> Result<Estimate, Failure> {
     let Some((name, given)) = command.call.split_first() else {
         return Err(Failure::usage("no kernel is named")
             .help("`rooflint predict --list` shows every kernel with its parameters"));
@@ -117,9 +143,7 @@ fn kernel(command: &Predict, places: &[Place<Kind>], terminal: &Terminal) -> Res
     }
     let call: Vec<String> =
         std::iter::once(form.name.to_owned()).chain(pairs(command, given)?).collect();
-    let predicted =
-        Predicted::Kernel { form, call: &call.join(" "), table: &table, crossings: &crossings };
-    write(&predicted, command, places, terminal)
+    Ok(Estimate::Kernel { form, call: call.join(" "), table, crossings })
 }
 
 /// The arguments of the kernel; `--dtype` is one of them.
@@ -138,20 +162,14 @@ fn pairs(command: &Predict, given: &[String]) -> Result<Vec<String>, Failure> {
     Ok(pairs)
 }
 
-fn step(
-    command: &Predict,
-    path: &Path,
-    places: &[Place<Kind>],
-    terminal: &Terminal,
-) -> Result<(), Failure> {
+fn step(command: &Predict, path: &Path) -> Result<Estimate, Failure> {
     let model = ModelFile::read(path)?.with_sizes(&command.call)?;
     let options = options(command)?;
     let mut steps = Vec::new();
     for device in devices(command)? {
         steps.push(model.predict(&device, &options)?);
     }
-    let predicted = Predicted::Step { sizes: model.sizes(), steps: &steps };
-    write(&predicted, command, places, terminal)
+    Ok(Estimate::Step { sizes: model.sizes().clone(), steps })
 }
 
 #[cfg(feature = "plot")]

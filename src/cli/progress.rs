@@ -26,18 +26,19 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Begins a bar for these inputs, where one is wanted.
-    pub(super) fn of(inputs: &[Input]) -> Self {
+    /// Begins a bar for these inputs, where one is wanted; never for another program, whose terminal it is.
+    pub(super) fn of(inputs: &[Input], is_ours: bool) -> Self {
         let read = Arc::new(AtomicU64::new(0));
         let done = Arc::new(AtomicBool::new(false));
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let drawing = is_wanted(io::stderr().is_terminal(), is_dumb, set("CI")).then(|| {
-            let (read, done) = (Arc::clone(&read), Arc::clone(&done));
-            let files = inputs.iter().filter_map(|input| input.path().metadata().ok());
-            let all = files.map(|file| file.len()).sum();
-            std::thread::spawn(move || draw(&read, &done, all))
-        });
+        let drawing =
+            (is_ours && is_wanted(io::stderr().is_terminal(), is_dumb, set("CI"))).then(|| {
+                let (read, done) = (Arc::clone(&read), Arc::clone(&done));
+                let files = inputs.iter().filter_map(|input| input.path().metadata().ok());
+                let all = files.map(|file| file.len()).sum();
+                std::thread::spawn(move || draw(&read, &done, all))
+            });
         Self { read, done, drawing }
     }
 }

@@ -20,12 +20,13 @@ const LARGEST_MAPPING: u64 = 1 << 20;
 pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
     let map = reading.map.as_ref().map(|path| mapping(path)).transpose()?;
     let from = reading.from.as_deref().and_then(ingest::format);
-    let inputs = inputs(&reading.files)?;
-    let progress = Progress::of(&inputs);
+    let inputs = inputs(reading)?;
+    let progress = Progress::of(&inputs, reading.held.is_none());
     let count = Some(Arc::clone(&progress.read));
     let decimal = reading.decimal_sign.map(Sign::decimal);
     let (strict, with_ncu, threads) = (reading.strict, reading.with_ncu, reading.threads);
-    let options = Options { strict, from, map, decimal, with_ncu, count, threads };
+    let stop = reading.held.as_ref().map(|held| Arc::clone(&held.stop));
+    let options = Options { strict, from, map, decimal, with_ncu, count, stop, threads };
     ingest::read(&inputs, &options).map_err(|error| {
         let mut missing = reading.files.iter().filter(|file| !file.exists());
         match missing.find_map(|file| guesses::missing(file)) {
@@ -37,7 +38,7 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
 
 /// A mapping for the one table that the user named.
 pub(super) fn suggest_map(reading: &Reading) -> Result<String, Failure> {
-    match inputs(&reading.files)?.as_slice() {
+    match inputs(reading)?.as_slice() {
         [input] => Ok(ingest::suggest_map(input, &Options::default())?),
         inputs => Err(Failure::usage(format!(
             "a mapping is suggested for one table, not {}",
@@ -67,9 +68,13 @@ pub(super) fn mapping(path: &Path) -> Result<Mapping, Failure> {
 }
 
 /// Expands patterns that the shell left alone, then directories and `-`.
-fn inputs(files: &[PathBuf]) -> Result<Vec<Input>, Failure> {
+fn inputs(reading: &Reading) -> Result<Vec<Input>, Failure> {
     let mut inputs = Vec::new();
-    for file in files {
+    for file in &reading.files {
+        if let Some(bytes) = reading.held.as_ref().and_then(|held| held.bytes.get(file)) {
+            inputs.push(Input::Memory(file.display().to_string(), Arc::clone(bytes)));
+            continue;
+        }
         let text = file.to_string_lossy();
         if file.exists() || !text.contains(['*', '?', '[']) {
             inputs.extend(ingest::expand(std::slice::from_ref(file))?);

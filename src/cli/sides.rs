@@ -55,7 +55,7 @@ impl<'a> Sides<'a> {
         let mut side = Side::default();
         for path in paths {
             let text = path.to_string_lossy();
-            if !path.exists() && text.contains(['*', '?', '[']) {
+            if !self.holds(path) && !path.exists() && text.contains(['*', '?', '[']) {
                 for file in reading::fitting(&text)? {
                     self.add(&file, session, &mut side)?;
                 }
@@ -66,8 +66,17 @@ impl<'a> Sides<'a> {
         Ok(side)
     }
 
+    /// Whether a name stands for something in memory.
+    fn holds(&self, path: &Path) -> bool {
+        self.reading.held.as_ref().is_some_and(|held| held.holds(path))
+    }
+
     /// Adds the run of a saved run, a report or an export.
     fn add(&self, path: &Path, session: &Session, side: &mut Side) -> Result<(), Failure> {
+        if let Some(run) = self.reading.held.as_ref().and_then(|held| held.runs.get(path)) {
+            side.runs.push(run.clone());
+            return Ok(());
+        }
         if let Some((run, is_sealed)) = saved(path)? {
             if !is_sealed {
                 side.note(vec![unsealed(&run.label)]);
@@ -175,7 +184,7 @@ impl Sides<'_> {
                 let store = Store::open(path)?;
                 store.check(yardstick.name())?;
                 stored(&store, (current, yardstick), max_age_days, &mut baseline)?;
-            } else if is_missing(path) {
+            } else if !self.holds(path) && is_missing(path) {
                 let message = format!("there is no baseline {}", path.display());
                 return Err(Failure::missing_baseline(message).help(
                     "`rooflint baseline save` makes one; --allow-missing-baseline passes the first run",

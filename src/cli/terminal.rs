@@ -81,6 +81,11 @@ impl Terminal {
         }
     }
 
+    /// A terminal that is another program's: nothing is said on it, and files are written.
+    pub(super) fn silent(command: String) -> Self {
+        Self { quiet: 2, kept: None, ..Self::keeping(command) }
+    }
+
     /// What was written to a path, where outputs are kept.
     pub(super) fn kept(&self, path: &str) -> Option<Vec<u8>> {
         self.kept.as_ref()?.borrow_mut().remove(Path::new(path))

@@ -309,10 +309,9 @@ mod tests {
     }
 
     fn joined(trace: &str, counters: &str) -> Profile {
-        let text = |text: String| -> &'static str { text.leak() };
         let inputs = [
-            Input::Text("trace.csv".to_owned(), text(format!("{TRACE}{trace}"))),
-            Input::Text("counters.csv".to_owned(), text(format!("{COUNTERS}{counters}"))),
+            Input::text("trace.csv", &format!("{TRACE}{trace}")),
+            Input::text("counters.csv", &format!("{COUNTERS}{counters}")),
         ];
         read(&inputs, &Options { strict: true, ..Options::default() }).unwrap()
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::ahead::Ahead;
 use super::error::Fault;
@@ -19,18 +19,24 @@ pub enum Input {
     Found(PathBuf),
     /// The standard input.
     Stdin,
-    /// A text carried in the program, with the name shown for it.
-    Text(String, &'static str),
+    /// Content that is in memory, with the name shown for it.
+    Memory(String, Arc<[u8]>),
 }
 
 impl Input {
+    /// A text in memory, with the name shown for it.
+    #[must_use]
+    pub fn text(label: &str, text: &str) -> Self {
+        Self::Memory(label.to_owned(), text.as_bytes().into())
+    }
+
     /// The path as shown to the user.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         match self {
             Self::Named(path) | Self::Found(path) => path.clone(),
             Self::Stdin => PathBuf::from("<stdin>"),
-            Self::Text(label, _) => PathBuf::from(label),
+            Self::Memory(label, _) => PathBuf::from(label),
         }
     }
 
@@ -98,14 +104,18 @@ pub(super) struct Opened {
     pub(super) is_plain: bool,
 }
 
-/// Bytes that are counted as they are read.
+/// Bytes that are counted as they are read, until nobody waits for them any more.
 struct Counted {
     bytes: Box<dyn Read + Send>,
     counts: Vec<Arc<AtomicU64>>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(io::Error::other("reading was stopped"));
+        }
         let read = self.bytes.read(buffer)?;
         for count in &self.counts {
             count.fetch_add(read as u64, Ordering::Relaxed);
@@ -166,12 +176,12 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
     }
     let raw: Box<dyn Read + Send> = match input {
         Input::Stdin => Box::new(io::stdin()),
-        Input::Text(_, text) => Box::new(io::Cursor::new(*text)),
+        Input::Memory(_, bytes) => Box::new(io::Cursor::new(Arc::clone(bytes))),
         Input::Named(path) | Input::Found(path) => Box::new(File::open(path)?),
     };
     let read = Arc::new(AtomicU64::new(0));
     let counts = std::iter::once(&read).chain(&options.count).cloned().collect();
-    let raw = Box::new(Counted { bytes: raw, counts });
+    let raw = Box::new(Counted { bytes: raw, counts, stop: options.stop.clone() });
     let (head, raw) = peek(raw, 4)?;
     let decompressed = |bytes, name| -> (Box<dyn Read + Send>, _) {
         (Box::new(Decompressed { bytes, name, read, given: 0 }), Some(name))

@@ -51,7 +51,7 @@ use std::collections::HashSet;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use duplicates::Which;
 
@@ -126,6 +126,8 @@ pub struct Options {
     pub with_ncu: bool,
     /// Counts the bytes that are read from files, as they are on disk.
     pub count: Option<Arc<AtomicU64>>,
+    /// Ends the reading with an error once it is true: nobody waits for the result any more.
+    pub stop: Option<Arc<AtomicBool>>,
     /// How many threads may read; 0 for one on each core. The result does not depend on it.
     pub threads: usize,
 }
@@ -187,7 +189,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
         for input in inputs {
             let place = match input {
                 Input::Named(path) | Input::Found(path) => path.canonicalize().ok(),
-                Input::Stdin | Input::Text(..) => None,
+                Input::Stdin | Input::Memory(..) => None,
             };
             fresh.push(place.is_none_or(|place| seen.insert(place)));
         }
@@ -247,12 +249,8 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_text(
-    label: &str,
-    text: &'static str,
-    options: &Options,
-) -> Result<Profile, IngestError> {
-    read(&[Input::Text(label.to_owned(), text)], options)
+pub fn read_text(label: &str, text: &str, options: &Options) -> Result<Profile, IngestError> {
+    read(&[Input::text(label, text)], options)
 }
 
 fn read_one(

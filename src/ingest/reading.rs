@@ -518,7 +518,7 @@ mod tests {
 
     fn reading(text: &'static str, look: impl FnOnce(&mut Reading<'_>)) {
         let mut profile = Profile::default();
-        let input = Input::Text("file.csv".to_owned(), text);
+        let input = Input::text("file.csv", text);
         look(&mut Reading::open(&input, &Options::default(), &mut profile).unwrap());
     }
 
@@ -547,7 +547,7 @@ mod tests {
     fn a_launch_without_a_description_of_its_device_takes_none_of_another_file() {
         let mut profile = Profile::default();
         profile.hint(DeviceHint { name: Some("H100".to_owned()), ..DeviceHint::default() });
-        let input = Input::Text("file.csv".to_owned(), "a\n1\n");
+        let input = Input::text("file.csv", "a\n1\n");
         let mut reading = Reading::open(&input, &Options::default(), &mut profile).unwrap();
         for _ in 0..2 {
             let row = reading.push(Head::default(), &Values::default());

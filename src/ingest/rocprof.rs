@@ -130,10 +130,7 @@ mod tests {
     }
 
     fn read_texts(texts: &[(&str, String)]) -> Result<Profile, String> {
-        let inputs: Vec<Input> = texts
-            .iter()
-            .map(|(name, text)| Input::Text((*name).to_owned(), text.clone().leak()))
-            .collect();
+        let inputs: Vec<Input> = texts.iter().map(|(name, text)| Input::text(name, text)).collect();
         read_all(&inputs, &Options::default())
             .map_err(|error| format!("{error} | {}", error.next_step().unwrap_or_default()))
     }

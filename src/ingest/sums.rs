@@ -174,7 +174,7 @@ mod tests {
         let inputs: Vec<Input> = texts
             .iter()
             .enumerate()
-            .map(|(at, text)| Input::Text(format!("{at}.csv"), (*text).to_owned().leak()))
+            .map(|(at, text)| Input::text(&format!("{at}.csv"), text))
             .collect();
         read(&inputs, &Options::default()).unwrap()
     }

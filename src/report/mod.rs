@@ -34,6 +34,7 @@ mod run;
 mod scene;
 mod schema_list;
 mod settings;
+pub mod tables;
 mod tool_advice;
 #[cfg(feature = "gate")]
 mod trend;
@@ -60,7 +61,7 @@ pub use figure::{Canvas, Encoding, PictureError};
 pub use format_list::{FormatLine, FormatList};
 pub use formats::{FORMATS, Format, Render};
 #[cfg(feature = "gate")]
-pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema};
+pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema, metrics};
 pub use inspection::Inspection;
 pub use next_ncu::other_than_ncu;
 pub use numbers::{count, printable, printable_lines};

@@ -162,6 +162,12 @@ impl<'a> Cell<'a> {
         if let Self::Count(count) = self { Some(count) } else { None }
     }
 
+    /// Returns the value as yes or no, if it is one.
+    #[must_use]
+    pub fn truth(self) -> Option<bool> {
+        if let Self::Truth(truth) = self { Some(truth) } else { None }
+    }
+
     /// Returns the value as text, if it is one.
     #[must_use]
     pub fn text(self) -> Option<Cow<'a, str>> {

@@ -3,12 +3,15 @@
 //! It sees the narrow, typed table, never a profiler's file, and no polars type leaves it. Nothing
 //! here runs for `--help` or for a report on one file.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use polars::prelude::*;
+use polars_arrow::array::StructArray;
+use polars_arrow::ffi::{ArrowArrayStream, export_iterator};
 use polars_io::parquet::read::ParquetReader;
 use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use polars_io::prelude::SerReader;
@@ -118,9 +121,12 @@ fn cells(column: &Column) -> Option<Result<Cells<'static>, PolarsError>> {
     let kind = column.dtype();
     let text = || Ok(Cells::Text(column.str()?.iter().map(|one| one.map(str::to_owned)).collect()));
     let counts = || Ok(Cells::Count(column.cast(&DataType::UInt64)?.u64()?.iter().collect()));
+    let truths = || Ok(Cells::Truth(column.bool()?.iter().collect()));
     let numbers = || Ok(Cells::Number(column.cast(&DataType::Float64)?.f64()?.iter().collect()));
     if *kind == DataType::String {
         Some(text())
+    } else if *kind == DataType::Boolean {
+        Some(truths())
     } else if kind.is_unsigned_integer() {
         Some(counts())
     } else if kind.is_primitive_numeric() {
@@ -140,6 +146,7 @@ fn frame(table: Table<'_>) -> Result<DataFrame, PolarsError> {
             match cells {
                 Cells::Launches(profile, column) => of_launches(name, profile, column),
                 Cells::Text(cells) => Column::new(name, cells),
+                Cells::Truth(cells) => Column::new(name, cells),
                 Cells::Count(cells) => Column::new(name, cells),
                 Cells::Number(cells) => Column::new(name, cells),
             }
@@ -162,6 +169,84 @@ fn of_launches(name: PlSmallStr, profile: &Profile, column: &LaunchColumn) -> Co
         _ => Column::new(name, cells.map(|cell| cell.and_then(Cell::number)).collect::<Vec<_>>()),
     }
 }
+
+/// A table in Arrow's memory layout, for other libraries in the same process.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    columns: DataFrame,
+    metadata: Vec<(String, String)>,
+}
+
+/// The rows of a [`Frame`] as one batch behind Arrow's C stream interface; freed when dropped, unless
+/// a reader has taken it over.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Stream(ArrowArrayStream);
+
+impl Frame {
+    /// Makes a frame of a table.
+    ///
+    /// # Errors
+    /// [`FrameError`] when the frame library refuses the table.
+    pub fn of(table: Table<'_>) -> Result<Self, FrameError> {
+        let metadata = table.metadata.clone();
+        Ok(Self { columns: frame(table)?, metadata })
+    }
+
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn height(&self) -> usize {
+        self.columns.height()
+    }
+
+    /// Returns the names of the columns, with units, in order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.columns.columns().iter().map(|column| column.name().to_string()).collect()
+    }
+
+    /// Returns the unit and meaning of a column, if they are known.
+    #[must_use]
+    pub fn about(&self, name: &str) -> Option<&str> {
+        let of = |key: &str| key.strip_prefix(COLUMN).is_some_and(|column| column == name);
+        self.metadata.iter().find(|(key, _)| of(key)).map(|(_, about)| about.as_str())
+    }
+
+    /// Returns the cells of a column; `None` if there is no such column.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<Cells<'static>> {
+        cells(self.columns.column(name).ok()?)?.ok()
+    }
+
+    /// Exports the rows. Columns carry their meaning as metadata `description`, the stream that of the
+    /// table. Text is exported as large UTF-8, which every reader of Arrow knows.
+    ///
+    /// # Errors
+    /// [`FrameError`] when the frame library refuses the table.
+    pub fn stream(&self) -> Result<Stream, FrameError> {
+        let level = CompatLevel::oldest();
+        let metadata = |pairs: Vec<(&str, &str)>| -> BTreeMap<PlSmallStr, PlSmallStr> {
+            pairs.into_iter().map(|(key, text)| (key.into(), text.into())).collect()
+        };
+        let fields = self.columns.columns().iter().map(|column| {
+            let about = self.about(column.name()).map(|about| ("description", about));
+            let field = column.field().to_arrow(level);
+            field.with_metadata(metadata(about.into_iter().collect()))
+        });
+        let kind = ArrowDataType::Struct(fields.collect());
+        let columns = self.columns.columns().iter();
+        let arrays = columns.map(|column| column.clone().rechunk_to_arrow(level)).collect();
+        let rows = StructArray::try_new(kind.clone(), self.height(), arrays, None)?;
+        let own = self.metadata.iter().filter(|(key, _)| !key.starts_with(COLUMN));
+        let own = metadata(own.map(|(key, text)| (&**key, &**text)).collect());
+        let field = ArrowField::new(PlSmallStr::EMPTY, kind, false).with_metadata(own);
+        let batches = std::iter::once(Ok(rows.boxed()));
+        Ok(Stream(export_iterator(Box::new(batches), field)))
+    }
+}
+
+/// Keys of metadata about columns begin with this.
+const COLUMN: &str = "column:";
 
 /// Sums over the launches of one kernel in one input, or of a whole input.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::SCHEMA;
-use super::cell::{Cell, guarded};
+use super::cell::{Cell, Form, guarded};
 use super::columns::{LaunchColumn, columns};
 use crate::model::{Origin, Profile, Quantity};
 
@@ -29,6 +29,8 @@ pub enum Cells<'p> {
     Launches(&'p Profile, &'static LaunchColumn),
     /// Text.
     Text(Vec<Option<String>>),
+    /// Yes or no.
+    Truth(Vec<Option<bool>>),
     /// Whole numbers.
     Count(Vec<Option<u64>>),
     /// Numbers in SI base units.
@@ -42,8 +44,23 @@ impl Cells<'_> {
         match self {
             Self::Launches(profile, _) => profile.launches.len(),
             Self::Text(cells) => cells.len(),
+            Self::Truth(cells) => cells.len(),
             Self::Count(cells) => cells.len(),
             Self::Number(cells) => cells.len(),
+        }
+    }
+
+    /// Makes a column of this form; a cell of another form is missing.
+    #[must_use]
+    pub fn of<'c>(form: Form, cells: impl Iterator<Item = Option<Cell<'c>>>) -> Cells<'static> {
+        let known = cells.map(|cell| cell.and_then(Cell::known));
+        match form {
+            Form::Text => Cells::Text(known.map(|cell| Some(cell?.text()?.into_owned())).collect()),
+            Form::Truth => Cells::Truth(known.map(|cell| cell?.truth()).collect()),
+            Form::Count => Cells::Count(known.map(|cell| cell?.count()).collect()),
+            Form::Share | Form::Factor | Form::Number(_) => {
+                Cells::Number(known.map(|cell| cell?.number()).collect())
+            }
         }
     }
 
@@ -54,6 +71,7 @@ impl Cells<'_> {
                 (row < profile.launches.len()).then(|| column.get(profile, &profile.launch(row)))?
             }
             Self::Text(cells) => cells.get(row)?.as_deref().map(Cell::word),
+            Self::Truth(cells) => cells.get(row)?.map(Cell::Truth),
             Self::Count(cells) => cells.get(row)?.map(Cell::Count),
             Self::Number(cells) => cells.get(row)?.map(Cell::Number),
         }

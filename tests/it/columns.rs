@@ -194,8 +194,8 @@ fn full() -> Profile {
     profile
 }
 
-fn read(text: String) -> Profile {
-    let input = Input::Text("launches".to_owned(), text.leak());
+fn read(text: &str) -> Profile {
+    let input = Input::text("launches", text);
     ingest::read(&[input], &ingest::Options { strict: true, ..ingest::Options::default() }).unwrap()
 }
 
@@ -210,7 +210,7 @@ fn every_column_of_the_launch_table_leads_back_to_the_same_launch() {
         table::frames::read_parquet(parquet).unwrap().csv()
     }));
     for (form, text) in forms {
-        let after = read(text);
+        let after = read(&text);
         assert_eq!(after.launches.len(), before.launches.len(), "{form}");
         for column in table::columns() {
             let mut is_there = false;
@@ -236,5 +236,5 @@ fn the_columns_that_tell_a_launch_table_are_always_written() {
     let mut profile = Profile { sources: vec![Source::default()], ..Profile::default() };
     profile.launches.push(Head { count: 1, ..Head::default() }, &Values::default());
     let written = Table::of(&profile).csv();
-    assert_eq!(read(written).launches.len(), 1);
+    assert_eq!(read(&written).launches.len(), 1);
 }

@@ -122,6 +122,7 @@ fn a_damaged_parquet_table_is_refused_or_read_whole() {
         for (name, cells) in &table.columns {
             let height = match cells {
                 Cells::Text(cells) => cells.len(),
+                Cells::Truth(cells) => cells.len(),
                 Cells::Count(cells) => cells.len(),
                 Cells::Number(cells) => cells.len(),
                 Cells::Launches(profile, _) => profile.launches.len(),

@@ -21,9 +21,9 @@ mod devices;
 mod documented;
 mod duplicates;
 mod foreign;
-mod formats_page;
 #[cfg(all(unix, feature = "page"))]
 mod forges;
+mod formats_page;
 #[cfg(all(feature = "encodings", feature = "expressions"))]
 mod fuzz;
 mod gate;

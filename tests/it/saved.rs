@@ -16,8 +16,8 @@ fn read(path: &Path, options: &ingest::Options) -> Result<Profile, String> {
     ingest::read(&[Input::Named(path.to_owned())], options).map_err(|error| error.to_string())
 }
 
-fn table(text: String) -> Profile {
-    let input = Input::Text("launches".to_owned(), text.leak());
+fn table(text: &str) -> Profile {
+    let input = Input::text("launches", text);
     ingest::read(&[input], &ingest::Options { strict: true, ..ingest::Options::default() }).unwrap()
 }
 
@@ -43,7 +43,7 @@ fn goes_round(shown: &str, profile: &Profile, device: Option<&String>) {
     let before = analyzed(profile, device);
     let written = Table::of(profile);
     for (form, text) in [("CSV", written.csv()), ("JSON", written.json())] {
-        let again = table(text);
+        let again = table(&text);
         assert_eq!(again.launches.len(), profile.launches.len(), "{shown} as {form}");
         match (&before, analyzed(&again, device)) {
             (Ok(before), Ok(after)) => {
@@ -116,7 +116,7 @@ fn the_exports_in_one_table_stay_apart() {
         fixture("pyprof/v100-apex-transformer-12col.csv"),
     ];
     let profile = ingest::read(&inputs, &ingest::Options::default()).unwrap();
-    let again = table(Table::of(&profile).csv());
+    let again = table(&Table::of(&profile).csv());
     let formats: Vec<&str> = again.sources.iter().map(|source| source.format.as_str()).collect();
     assert_eq!(formats, ["ncu-wide", "pyprof"]);
     for (before, after) in profile.sources.iter().zip(&again.sources) {
@@ -139,7 +139,7 @@ fn what_is_wrong_in_a_table_is_counted_and_located() {
         "a.csv,0,4,k,,H100,,,1,2",
         "a.csv,0,5,k,,H100,,,1,2,1,1,64,1,1,2,64,inf,measured,,x",
     ];
-    let input = Input::Text("t.csv".to_owned(), format!("{header}{}\n", rows.join("\n")).leak());
+    let input = Input::text("t.csv", &format!("{header}{}\n", rows.join("\n")));
     let profile = ingest::read(&[input], &ingest::Options::default()).unwrap();
     let times: Vec<Option<f64>> =
         profile.iter().map(|one| one.duration().map(|(time, _)| time.get())).collect();
@@ -181,7 +181,7 @@ fn what_is_wrong_in_a_table_is_counted_and_located() {
             "holds no kernel launch",
         ),
     ] {
-        let input = Input::Text("t.json".to_owned(), text.to_owned().leak());
+        let input = Input::text("t.json", text);
         let error = ingest::read(&[input], &ingest::Options::default()).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }

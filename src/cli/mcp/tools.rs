@@ -270,7 +270,7 @@ pub(super) fn answer(tool: &Tool, given: &Map<String, Value>, again: Again) -> A
         Ok(command) => command,
         Err(text) => return error(text),
     };
-    let terminal = Terminal::keeping(args::typed(command.typed.into_iter()));
+    let terminal = Terminal::keeping(args::typed(command.typed.iter()));
     let failure = again(command.words, &terminal).err();
     let text = terminal.kept("-").map(|text| String::from_utf8_lossy(&text).into_owned());
     match (text, failure) {

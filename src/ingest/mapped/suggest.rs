@@ -238,7 +238,7 @@ mod tests {
     use crate::model::Quantity;
 
     fn suggestion(text: &str) -> String {
-        let input = Input::Text("run.csv".to_owned(), text.to_owned().leak());
+        let input = Input::text("run.csv", text);
         suggest_map(&input, &Options::default()).unwrap()
     }
 
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn what_is_no_unknown_table_gets_no_mapping() {
         let refused = |text: &'static str| {
-            let input = Input::Text("run.csv".to_owned(), text);
+            let input = Input::text("run.csv", text);
             suggest_map(&input, &Options::default()).unwrap_err().to_string()
         };
         let known = refused("Kernel_Name,Count,Sum(ns)\nk,1,2\n");

@@ -5,8 +5,9 @@
 
 use serde_json::{Map, Value};
 
-use super::tracked::{figures, slug};
+use super::tracked::{Figure, figures, of_runs, slug};
 use super::{GateOutput, GateReport};
+use crate::compare::Run;
 use crate::report::view::Style;
 
 pub(super) const OUTPUT: GateOutput = GateOutput {
@@ -20,8 +21,18 @@ pub(super) const OUTPUT: GateOutput = GateOutput {
 const LONGEST: usize = 250;
 
 fn render(report: &GateReport<'_>, style: &Style) -> String {
+    style.adapted(json(figures(report)))
+}
+
+/// Returns the same of runs without a gate: time, savings and launches, and the top kernels by time.
+#[must_use]
+pub fn metrics(runs: &[Run]) -> String {
+    json(of_runs(runs))
+}
+
+fn json(figures: Vec<Figure>) -> String {
     let mut all = Map::new();
-    for figure in figures(report) {
+    for figure in figures {
         let text = match &figure.kernel {
             Some(kernel) => format!("{} {kernel}", figure.name()),
             None => figure.name(),
@@ -34,5 +45,5 @@ fn render(report: &GateReport<'_>, style: &Style) -> String {
         }
         all.insert(name, Value::from(figure.value));
     }
-    style.adapted(serde_json::to_string_pretty(&Value::Object(all)).unwrap_or_default() + "\n")
+    serde_json::to_string_pretty(&Value::Object(all)).unwrap_or_default() + "\n"
 }

@@ -227,6 +227,7 @@ outputs! {
 #[cfg(feature = "page")]
 pub(super) use html::{summary, tone_of, total};
 pub use json::gate_schema;
+pub use metrics::metrics;
 
 /// Returns the gate output with this name.
 #[must_use]

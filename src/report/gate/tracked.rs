@@ -43,12 +43,17 @@ impl Figure {
 
 /// Returns the figures of the current side; smaller is better for all except counts.
 pub(super) fn figures(report: &GateReport<'_>) -> Vec<Figure> {
-    let runs = report.current;
     let failed = !matches!(report.decision.outcome, Outcome::Passed);
-    let mut all = vec![figure(None, "gate_not_passed", "", f64::from(u8::from(failed)))];
+    let failed = figure(None, "gate_not_passed", "", f64::from(u8::from(failed)));
+    std::iter::once(failed).chain(of_runs(report.current)).collect()
+}
+
+/// Returns the figures of runs, without those of a gate.
+pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
     if runs.is_empty() {
-        return all;
+        return Vec::new();
     }
+    let mut all = Vec::new();
     let times: Vec<f64> = runs.iter().map(|run| run.measured_s.get()).collect();
     all.push(over_runs("gpu_time", &times));
     // Without roofs there are no savings, which is not to say that there is nothing to save.

@@ -8,7 +8,7 @@ mod device;
 mod figures;
 mod groups;
 mod timeline;
-mod totals;
+pub(in crate::report) mod totals;
 mod what_if;
 
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use super::positive;
 use crate::analysis::{Confidence, Segment, Totals};
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct TotalsDocument {
+pub(in crate::report) struct TotalsDocument {
     launches: u64,
     /// Number of launches that have a duration.
     timed_launches: u64,
@@ -72,7 +72,7 @@ struct StateDocument {
     measured_s: f64,
 }
 
-pub(super) fn document(totals: &Totals) -> TotalsDocument {
+pub(in crate::report) fn document(totals: &Totals) -> TotalsDocument {
     let modeled = totals.modeled.get() > 0.0;
     TotalsDocument {
         launches: totals.launches,
