@@ -331,6 +331,7 @@ fn one_version_stands_in_all_files() {
         ("docs/pipelines.md", "rev: v", '\n'),
         ("docs/pipelines.md", "rooflint==", ']'),
         ("README.md", "rooflint/rooflint@v", '\n'),
+        ("python/Cargo.toml", "\nversion = \"", '"'),
     ] {
         let text = read(file);
         let found: Vec<&str> = between(&text, before, after).map(str::trim).collect();
