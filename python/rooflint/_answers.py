@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Optional, Union
 
-from ._errors import refused
+from ._errors import kind
 from ._rooflint import Answer, Frame
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ class Decision(Comparison):
     def check(self) -> None:
         """Raises :class:`GateFailed` or another :class:`Error` unless the gate passed."""
         if not self.passed:
-            raise refused(self.exit_code, f"gate {self.outcome}: {self.reason}", None)
+            raise kind(self.exit_code)(f"gate {self.outcome}: {self.reason}")
 
 
 class Prediction(_Drawn):

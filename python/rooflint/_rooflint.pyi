@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional, final
 
-SAMPLE: str
 VERSION: str
 
 def main(arguments: Sequence[str]) -> int: ...

@@ -23,6 +23,8 @@ def offline(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     monkeypatch.setenv("WANDB_DIR", str(here))
+    # Its service may take long to start on a busy machine.
+    monkeypatch.setenv("WANDB_X_SERVICE_WAIT", "300")
     # Its store in a database needs all of MLflow; the small package keeps files.
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (here / 'mlruns').as_uri())

@@ -210,7 +210,7 @@ fn list(texts: impl Iterator<Item = impl AsRef<str>>) -> String {
 }
 
 /// The keys of `[gate]` that have a default, with it.
-fn gate(policy: &Policy) -> [(&'static str, String); 19] {
+fn gate(policy: &Policy) -> [(&'static str, String); 21] {
     let noise = &policy.noise;
     let change = |change: RelativeChange| change.get().to_string();
     [
@@ -232,6 +232,8 @@ fn gate(policy: &Policy) -> [(&'static str, String); 19] {
         ("noise.kernel", change(noise.kernel)),
         ("noise.few-launches", change(noise.few_launches)),
         ("noise.common", change(noise.common)),
+        ("noise.device", change(noise.device)),
+        ("noise.day", change(noise.day)),
         ("noise.timer", quoted(&format!("{:.0}ns", noise.timer_s.get() * 1e9))),
     ]
 }

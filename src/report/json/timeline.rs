@@ -22,6 +22,7 @@ pub(super) struct TimelineDocument<'a> {
     span_s: f64,
     /// Time with any work: the union over streams.
     busy_s: f64,
+    /// Time without any work: `span_s` less `busy_s`.
     idle_s: f64,
     /// Time with a kernel of computation.
     compute_s: f64,
