@@ -1,6 +1,6 @@
 """One large export in Python: rooflint beside the same arithmetic by hand with pandas, and what importing costs.
 
-    pip install . pandas TraceLens==0.7.0
+    pip install . pandas HolisticTraceAnalysis
     python3 benches/python.py [MEGABYTES [ROUNDS]]
 
 The export is the sample of the repository, its launches repeated. Every line is a process of its own, in turn, round
@@ -44,7 +44,7 @@ SCRIPTS = {
     "pandas, all columns read": ("import pandas, sys; print(len(pandas.read_csv(sys.argv[1], skiprows=[1], thousands=',')))", ["pandas"]),
     "`import rooflint`": ("import rooflint", ["rooflint"]),
     "`import pandas`": ("import pandas", ["pandas"]),
-    "`import TraceLens`": ("import TraceLens", ["TraceLens"]),
+    "`import hta.trace_analysis` (HolisticTraceAnalysis)": ("import hta.trace_analysis", ["hta"]),
 }
 
 

@@ -162,11 +162,16 @@ class _Written:
     def _table(self, name: str) -> Table:
         return Table(name, self._answer.table(name))
 
+    #: Columns of the text where nobody asks for another number.
+    _width = 100
+
     def __str__(self) -> str:
-        return self.to_text(width=100)
+        return self.to_text(width=self._width)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.to_text(width=100))}</pre>"
+        # Notebooks show text in a proportional font unless told otherwise.
+        style = "font: 12px/1.35 monospace; white-space: pre; overflow-x: auto"
+        return f'<pre style="{style}">{html.escape(str(self))}</pre>'
 
 
 class _Drawn(_Written):
@@ -223,9 +228,9 @@ class Report(_Drawn):
         found = set(self._answer.found(kernel))
         return [row for place, row in enumerate(self.kernels.rows()) if place in found]
 
-    def explain(self, *kernels: str, format: str = "text") -> str:
-        """The arithmetic of kernels, line by line; of the first without a name."""
-        return self._answer.explained(list(kernels), format)
+    def explain(self, *kernels: str, format: str = "text", width: Optional[int] = None) -> str:
+        """The arithmetic of kernels, line by line; of the first without a name. ``width`` is the number of columns."""
+        return self._answer.explained(list(kernels), format, width)
 
     def metrics(self) -> dict[str, float]:
         """Flat names and numbers that MLflow, Weights & Biases and TensorBoard accept; units are in the names."""
@@ -238,6 +243,9 @@ class Report(_Drawn):
 
 class Comparison(_Written):
     """Two sides, compared kernel by kernel."""
+
+    #: So that no column of the table is left out.
+    _width = 140
 
     @property
     def outcome(self) -> str:

@@ -145,8 +145,15 @@ impl Answer {
     }
 
     /// Explains kernels, by name, pattern or rank.
-    fn explained(&self, py: Python<'_>, kernels: Vec<String>, format: &str) -> PyResult<String> {
-        let text = py.detach(|| self.0.explained(&kernels, format));
+    fn explained(
+        &self,
+        py: Python<'_>,
+        kernels: Vec<String>,
+        format: &str,
+        width: Option<usize>,
+    ) -> PyResult<String> {
+        let wording = Wording { width, ..Wording::default() };
+        let text = py.detach(|| self.0.explained(&kernels, format, wording));
         text.map_err(|problem| refused(py, &problem))
     }
 

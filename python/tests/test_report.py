@@ -125,6 +125,8 @@ def test_files_are_written_by_their_endings(report: rooflint.Report, tmp_path: P
 
 def test_a_notebook_shows_the_picture_and_the_brief(report: rooflint.Report) -> None:
     shown = report._repr_html_()
+    # Its table stands in columns, in every notebook.
+    assert '<pre style="font: 12px/1.35 monospace' in shown
     assert "<svg" in shown and "Savings" in shown
     assert report.figure("kernels", size=(640, 480), theme="dark")._repr_svg_() != report.figure().svg
     assert "transpose_naive_kernel&lt;bf16&gt;" in report.kernels._repr_html_()
@@ -140,6 +142,7 @@ def test_kernels_are_found_and_explained(report: rooflint.Report) -> None:
     assert len(report.find("nvjet*")) == sum("nvjet" in name for name in report.kernels["name"])
     assert "transpose_naive_kernel" in report.explain("#1")
     assert report.explain("#1") == report.explain()
+    assert max(map(len, report.explain(width=90).splitlines())) <= 90
 
 
 def test_metrics_are_names_that_trackers_accept(report: rooflint.Report) -> None:

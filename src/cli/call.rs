@@ -65,7 +65,7 @@ struct Drawn {
 ///
 /// # Errors
 /// [`Problem`] as the program would print it.
-pub fn call(words: Vec<OsString>, held: Held) -> Result<Answer, Problem> {
+pub fn call(words: Vec<OsString>, held: Held) -> Result<Answer, Box<Problem>> {
     let is_typed = held.bytes.is_empty() && held.runs.is_empty();
     let typed = is_typed.then(|| args::typed(words.iter()));
     let mut arguments = vec![OsString::from("rooflint")];
@@ -136,7 +136,7 @@ impl Answer {
         paths: &[PathBuf],
         wording: Wording,
         drawing: &[String],
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Box<Problem>> {
         let asked = (paths, None);
         let places: Places = match &self.kind {
             Answered::Run(_) => output::places_or_pictures(asked, analyze::FORMAT)?,
@@ -166,7 +166,7 @@ impl Answer {
     /// # Errors
     /// [`Problem`] if a word is unknown, or there is no picture of this.
     #[cfg(feature = "plot")]
-    pub fn picture(&self, drawing: &[String], encoding: Encoding) -> Result<Vec<u8>, Problem> {
+    pub fn picture(&self, drawing: &[String], encoding: Encoding) -> Result<Vec<u8>, Box<Problem>> {
         let Drawn { drawing } = Drawn::try_parse_from(drawing)
             .map_err(|error| Failure::CommandLine(Box::new(error)))?;
         let drawn = match &self.kind {
@@ -203,7 +203,7 @@ impl Answer {
     ///
     /// # Errors
     /// [`Problem`] if no kernel is found, or the answer is no run.
-    pub fn found(&self, query: &str) -> Result<Vec<usize>, Problem> {
+    pub fn found(&self, query: &str) -> Result<Vec<usize>, Box<Problem>> {
         match &self.kind {
             Answered::Run(answer) => Ok(analyze::places(answer, query)?),
             _ => Err(Failure::usage("only kernels of a run are found").into()),
@@ -214,13 +214,18 @@ impl Answer {
     ///
     /// # Errors
     /// [`Problem`] if no kernel is found, or the answer is no run.
-    pub fn explained(&self, kernels: &[String], format: &str) -> Result<String, Problem> {
+    pub fn explained(
+        &self,
+        kernels: &[String],
+        format: &str,
+        wording: Wording,
+    ) -> Result<String, Box<Problem>> {
         let Answered::Run(answer) = &self.kind else {
             return Err(Failure::usage("only kernels of a run are explained").into());
         };
         let mut text = None;
         analyze::explained(answer, kernels, |subject| {
-            text = report::written(subject, format, &Style::default());
+            text = report::written(subject, format, &styled(wording));
             Ok(())
         })?;
         Ok(text.unwrap_or_default())

@@ -93,14 +93,15 @@ impl Problem {
     }
 }
 
-impl From<Failure> for Problem {
+impl From<Failure> for Box<Problem> {
     fn from(failure: Failure) -> Self {
         // What ends a program without an error has no result for another one.
-        Self::of(&failure).unwrap_or_else(|| Self {
+        let usage = || Problem {
             level: Level::Error,
             exit_code: Some(failure.exit_code()),
-            ..Self::note(Code::Usage, &failure.to_string())
-        })
+            ..Problem::note(Code::Usage, &failure.to_string())
+        };
+        Self::new(Problem::of(&failure).unwrap_or_else(usage))
     }
 }
 

@@ -224,11 +224,11 @@ impl Command {
     }
 
     /// Its text and its JSON, and whether that is all of a comparison that could compare nothing.
-    fn run(self) -> Result<Answer, Problem> {
+    fn run(self) -> Result<Answer, Box<Problem>> {
         // Of two sides, the earlier comes first.
         let answer = call::call(self.words, Held { earlier: 1, ..Held::default() })?;
         let written = |format: &str| match &self.explained {
-            Some(kernels) => answer.explained(kernels, format),
+            Some(kernels) => answer.explained(kernels, format, Wording::default()),
             None => Ok(answer.written(format, Wording::default()).unwrap_or_default()),
         };
         let (text, data) = (written("text")?, written("json")?);

@@ -149,3 +149,24 @@ pub(super) fn derivation(form: &Form) -> Block {
     }
     Block::Section(Section::new("Derivation", vec![Block::List(entries)]))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::predict::form;
+    use crate::report::written;
+
+    #[test]
+    fn a_listing_has_all_parameters() {
+        let gemm = form("gemm").unwrap();
+        let text = written(&FormPages(&[gemm]), "json", &Style::default()).unwrap();
+        let json = &serde_json::from_str::<Value>(&text).unwrap()["forms"][0];
+        let names = json["parameters"].as_array().unwrap().iter().map(|one| &one["name"]);
+        let names: Vec<_> = names.collect();
+        assert_eq!(names.len(), gemm.parameters().count());
+        assert!(names.contains(&&"tile_m".into()) && names.contains(&&"beta".into()));
+        assert!(json["derivation"].as_str().unwrap().contains("2MNK"));
+    }
+}
