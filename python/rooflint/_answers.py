@@ -68,9 +68,11 @@ class Table:
         """A data frame of pandas, which must be installed."""
         import pandas
 
-        if hasattr(pandas.DataFrame, "from_arrow"):
+        try:
             return pandas.DataFrame.from_arrow(self)
-        return pandas.DataFrame({name: self[name] for name in self.columns})
+        except (AttributeError, ImportError):
+            # Before pandas 3, or without pyarrow, through which pandas reads Arrow.
+            return pandas.DataFrame({name: self[name] for name in self.columns})
 
     def to_polars(self) -> polars.DataFrame:
         """A data frame of polars, which must be installed."""

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -88,8 +89,13 @@ def test_pyarrow_reads_every_table_with_its_units(report: rooflint.Report, name:
         assert about == b"[s] measured time of all launches"
 
 
-def test_pandas_reads_tables(report: rooflint.Report) -> None:
+@pytest.mark.parametrize("has_pyarrow", [True, False])
+def test_pandas_reads_tables(
+    report: rooflint.Report, has_pyarrow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("pandas")
+    if not has_pyarrow:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)  # type: ignore[arg-type]
     frame = report.kernels.to_pandas()
     assert list(frame.columns) == report.kernels.columns
     assert math.isclose(frame["measured_s"].sum(), 0.048837696)
