@@ -95,7 +95,7 @@ def test_pandas_reads_tables(
 ) -> None:
     pytest.importorskip("pandas")
     if not has_pyarrow:
-        monkeypatch.setitem(sys.modules, "pyarrow", None)  # type: ignore[arg-type]
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
     frame = report.kernels.to_pandas()
     assert list(frame.columns) == report.kernels.columns
     assert math.isclose(frame["measured_s"].sum(), 0.048837696)
