@@ -127,6 +127,8 @@ def test_files_are_written_by_their_endings(report: rooflint.Report, tmp_path: P
     assert (tmp_path / "a.png").read_bytes() == report.figure().png()
     with pytest.raises(rooflint.UsageError, match="no report format has this ending"):
         report.save(tmp_path / "a.xyz")
+    with pytest.raises(rooflint.UsageError, match="standard output is the calling program's"):
+        report.save("-")
 
 
 def test_a_notebook_shows_the_picture_and_the_brief(report: rooflint.Report) -> None:

@@ -20,6 +20,8 @@ pub(super) struct Terminal {
     json_errors: bool,
     /// The command as it would be typed again.
     command: String,
+    /// Whether standard output is this program's; else it is the caller's.
+    owns_stdout: bool,
 }
 
 impl Terminal {
@@ -60,10 +62,11 @@ impl Terminal {
             verbose: options.verbose,
             json_errors: options.error_format == args::ErrorFormat::Json,
             command,
+            owns_stdout: true,
         }
     }
 
-    /// A terminal that is another program's: nothing is said on it.
+    /// A terminal that is another program's: nothing is said on it, and nothing printed.
     pub(super) fn silent(command: String) -> Self {
         Self {
             style: Style::default(),
@@ -72,6 +75,7 @@ impl Terminal {
             verbose: false,
             json_errors: false,
             command,
+            owns_stdout: false,
         }
     }
 
@@ -110,7 +114,11 @@ impl Terminal {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
         if path.as_os_str() == "-" {
-            return put(write);
+            if self.owns_stdout {
+                return put(write);
+            }
+            return Err(Failure::usage("standard output is the calling program's")
+                .help("give the path of a file"));
         }
         let failed = |cause| Failure::Output { path: path.display().to_string(), cause };
         if appends(path) || is_stream(path) {
