@@ -20,8 +20,8 @@ pub(super) struct Terminal {
     json_errors: bool,
     /// The command as it would be typed again.
     command: String,
-    /// Whether standard output is this program's; else it is the caller's.
-    owns_stdout: bool,
+    /// Whether standard output and error are this program's; else they are the caller's.
+    is_own: bool,
 }
 
 impl Terminal {
@@ -62,7 +62,7 @@ impl Terminal {
             verbose: options.verbose,
             json_errors: options.error_format == args::ErrorFormat::Json,
             command,
-            owns_stdout: true,
+            is_own: true,
         }
     }
 
@@ -70,12 +70,12 @@ impl Terminal {
     pub(super) fn silent(command: String) -> Self {
         Self {
             style: Style::default(),
-            quiet: 2,
+            quiet: 0,
             stderr_color: false,
             verbose: false,
             json_errors: false,
             command,
-            owns_stdout: false,
+            is_own: false,
         }
     }
 
@@ -114,7 +114,7 @@ impl Terminal {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
         if path.as_os_str() == "-" {
-            if self.owns_stdout {
+            if self.is_own {
                 return put(write);
             }
             return Err(Failure::usage("standard output is the calling program's")
@@ -190,7 +190,7 @@ impl Terminal {
         } else {
             self.style.adapted(format!("note: {}\n", crate::report::printable_lines(message)))
         };
-        if self.quiet == 0 {
+        if self.is_own && self.quiet == 0 {
             let _ = io::stderr().write_all(line.as_bytes());
         }
     }
