@@ -3,14 +3,15 @@
 mod aten;
 mod devices;
 mod event;
+mod fused;
 mod gathered;
 mod launches;
 mod links;
 mod lists;
+mod nested;
 mod operands;
 mod places;
 mod scan;
-mod steps;
 mod work;
 
 formats! {

@@ -298,9 +298,10 @@ mod tests {
         assert_eq!(first.value(Quantity::DramBytes), Some(bytes));
     }
 
-    /// The call of the first kernel lies in a module, the operator of the second has a stack, the third has neither.
+    /// The call of the first kernel lies in a module, the operator of the second has a stack, the third has neither and
+    /// lies in a function of a library, which one of the program called.
     #[test]
-    fn a_launch_knows_the_module_or_the_lines_that_made_it() {
+    fn a_launch_knows_the_module_the_lines_or_the_function_that_made_it() {
         let event = |cat: &str, name: &str, (ts, dur): (u32, u32), args: &str| {
             format!(
                 r#"{{"ph": "X", "cat": "{cat}", "name": "{name}", "pid": 9, "tid": 1, "ts": {ts}.5, "dur": {dur}.0, "args": {{{args}}}}}"#
@@ -319,7 +320,8 @@ mod tests {
         let text = trace(&[
             event("python_function", "nn.Module: Net_0", (0, 50), ""),
             event("python_function", "nn.Module: Linear_3", (10, 10), ""),
-            event("python_function", "train.py(7): step", (0, 90), ""),
+            event("python_function", "train.py(7): main", (0, 90), ""),
+            event("python_function", "torch/optim/adam.py(9): step", (82, 6), ""),
             call(15, 100),
             event("cpu_op", "aten::add", (60, 10), stack),
             call(65, 110),
@@ -331,7 +333,7 @@ mod tests {
         let profile = read_bytes(text.as_bytes()).unwrap();
         let places: Vec<&str> =
             profile.iter().map(|launch| profile.names.get(launch.head.place)).collect();
-        assert_eq!(places, ["Net_0 > Linear_3", "train.py(7): step", ""]);
+        assert_eq!(places, ["Net_0 > Linear_3", "train.py(7): step", "train.py(7): main"]);
     }
 
     #[test]
