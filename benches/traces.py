@@ -1,7 +1,8 @@
 """Reading of large traces beside other readers, in one run.
 
     cargo build --release --locked
-    python3 -m venv peers && peers/bin/pip install TraceLens==0.7.0 HolisticTraceAnalysis==0.5.0 duckdb
+    python3 -m venv peers && peers/bin/pip install HolisticTraceAnalysis==0.5.0 duckdb
+    peers/bin/pip install git+https://github.com/AMD-AGI/TraceLens.git   # `tracelens` of PyPI is another program
     peers/bin/python benches/traces.py target/release/rooflint [MEGABYTES [ROUNDS]]
 
 Two generated files: a Chrome trace of the PyTorch profiler and an SQLite export of Nsight Systems. Every reader says how
@@ -150,7 +151,7 @@ with open(sys.argv[1]) as file:
     trace = json.load(file)
 print(sum(round(one["dur"] * 1000) for one in trace["traceEvents"] if one.get("cat") == "kernel"))
 """,
-    "TraceLens 0.7.0": """
+    "TraceLens": """
 import sys
 from TraceLens import TreePerfAnalyzer
 analyzer = TreePerfAnalyzer.from_file(sys.argv[1])

@@ -1,6 +1,6 @@
 //! Why a GPU was idle, gap by gap: by the call that launched the work at the end of the gap.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::union::{union, within};
 use crate::model::{HintId, Profile};
@@ -32,7 +32,7 @@ pub struct IdleCauses {
 #[derive(Debug, Default)]
 pub(super) struct HostCalls {
     /// Of each device of a file: start of the work, start of its call, thread; in order.
-    launches: HashMap<(u16, HintId), Vec<(u64, u64, u32)>>,
+    launches: BTreeMap<(u16, HintId), Vec<(u64, u64, u32)>>,
     /// Of each thread of a file, in order and without overlap.
     waits: BTreeMap<(u16, u32), Vec<(u64, u64)>>,
 }

@@ -408,7 +408,7 @@ mod tests {
             ("<built-in method run_backward of torch._C._EngineBase object at 0x7f>", true),
             ("/opt/conda/lib/python3.11/site-packages/apex/fused_adam.py(90): step", true),
             ("train.py(7): step", false),
-            ("/home/me/torchtrain/run.py(7): main", false),
+            ("projects/torchtrain/run.py(7): main", false),
         ] {
             assert_eq!(is_library(name.as_bytes()), expected, "{name}");
         }

@@ -8,6 +8,7 @@ mod gathered;
 mod launches;
 mod links;
 mod lists;
+mod missing;
 mod nested;
 mod operands;
 mod places;

@@ -9,6 +9,7 @@ use super::devices;
 use super::event::{count, event};
 use super::gathered::Gathered;
 use super::launches::{About, Writer, counted};
+use super::missing::without_kernels;
 use super::scan::{Scanner, Stop, bare};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
@@ -192,51 +193,6 @@ fn rank(object: &[u8]) -> Option<String> {
     }
     let rank = rank?;
     Some(ranks.map_or_else(|| format!("rank {rank}"), |ranks| format!("rank {rank} of {ranks}")))
-}
-
-/// Why there is nothing to analyze.
-fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
-    const RECORD: &str = "record the GPU: torch.profiler.profile(activities=[ProfilerActivity.CPU, \
-        ProfilerActivity.CUDA], record_shapes=True), and let the work end before the profiler stops \
-        (torch.cuda.synchronize())";
-    let Gathered { moved, launching, calls, replays, .. } = gathered;
-    if let Some(skip) = reading.source.skips.first.first() {
-        let events = counted(reading.source.skips.count, "event", "events");
-        return reading
-            .error(format!("no kernel can be read of {events}: {}: {:?}", skip.reason, skip.text))
-            .column(skip.column.clone())
-            .help("write the trace again; times are numbers of microseconds with a decimal point");
-    }
-    if *replays > 0 {
-        return reading
-            .error("the trace has counters of replayed ranges and no kernels")
-            .help("record it without experimental_config: counters are read from `ncu`");
-    }
-    if !moved.is_empty() {
-        return reading
-            .error(format!(
-                "the trace has {} and no kernels",
-                counted(moved.len() as u64, "copy or fill", "copies and fills")
-            ))
-            .help(RECORD);
-    }
-    if !launching.is_empty() {
-        return reading
-            .error(format!(
-                "the trace launches {} and has no GPU work: the profiler did not record the GPU",
-                counted(launching.len() as u64, "kernel", "kernels")
-            ))
-            .help(RECORD);
-    }
-    if !calls.is_empty() {
-        return reading
-            .error(format!(
-                "the trace has no GPU work: {} ran on the CPU only, or the GPU was not recorded",
-                counted(calls.len() as u64, "operator", "operators")
-            ))
-            .help(RECORD);
-    }
-    reading.error("the trace has no GPU work").help(RECORD)
 }
 
 #[cfg(test)]

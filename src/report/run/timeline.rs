@@ -9,6 +9,9 @@ use crate::units::{Bytes, Seconds};
 /// The least share that is shown as more than 0.0%.
 const LEAST_SHARE: f64 = 0.0005;
 
+/// The brief has the causes of at least this part of the idle time.
+const LEAST_CAUSE: f64 = 0.05;
+
 /// The time of the GPUs of a run.
 #[derive(Debug)]
 pub(in crate::report) struct OverTime<'a> {
@@ -101,7 +104,7 @@ fn time(time: Seconds) -> String {
     si(time.get(), "s")
 }
 
-/// ` (71.4% host not launching, 4.4% launch latency)`, as shares of the span; nothing where no cause is known.
+/// ` (71.4% host not launching, 4.4% launch latency)`, as shares of the span: the main causes, if any is known.
 fn causes(one: &Timeline) -> String {
     let Some(causes) = one.idle_causes else { return String::new() };
     let parts: Vec<String> = [
@@ -112,9 +115,8 @@ fn causes(one: &Timeline) -> String {
         (causes.unknown, "launch not in the trace"),
     ]
     .into_iter()
-    .map(|(part, cause)| (part / one.span, cause))
-    .filter(|(share, _)| *share >= LEAST_SHARE)
-    .map(|(share, cause)| format!("{} {cause}", percent(share)))
+    .filter(|(part, _)| *part > Seconds::ZERO && *part >= one.idle() * LEAST_CAUSE)
+    .map(|(part, cause)| format!("{} {cause}", percent(part / one.span)))
     .collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
