@@ -13,6 +13,7 @@ mod explain;
 mod find;
 mod grouping;
 mod groups;
+mod idle;
 #[cfg(feature = "frames")]
 mod inputs;
 mod interval;
@@ -33,6 +34,7 @@ mod sums;
 mod timeline;
 mod timers;
 mod totals;
+mod union;
 mod verdict;
 mod waivers;
 mod what_if;
@@ -52,6 +54,7 @@ pub use design::Spare;
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
 pub use grouping::{Group, GroupTotals, Target, Worst};
+pub use idle::IdleCauses;
 #[cfg(feature = "frames")]
 pub use inputs::compare_inputs;
 pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
@@ -71,7 +74,9 @@ pub use what_if::{
 };
 
 use crate::catalog::{Catalog, CatalogError};
-use crate::model::{Launch, MemoryLevel, NameId, OriginKind, Profile, Profiler, Quantity, Source};
+use crate::model::{
+    Launch, MemoryLevel, NameId, OriginKind, Profile, Profiler, Quantity, Recorded, Source,
+};
 use crate::roofline;
 pub use crate::roofline::NEAR;
 use crate::taxonomy::Taxonomy;
@@ -247,6 +252,9 @@ pub fn analyze(
             // Launches of a trace have the counters that they were given, and no other.
             counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute)
                 && !profile.sources.iter().any(|one| one.profiler.is_timeline()),
+            shapes: profile.sources.iter().all(|one| {
+                one.profiler == Profiler::PyTorch && one.recorded == Recorded::Everything
+            }),
             family: families
                 .get(&family(&groups.keys[group]))
                 .copied()

@@ -274,7 +274,7 @@ fn checked(path: &Path) -> Result<&'static str, Failure> {
     let keys: toml::Table = if is_named {
         toml::Table::new()
     } else {
-        // A file without a place among the others is a configuration, and its errors are told as such.
+        // A file without a place among the others is a configuration, and its errors say so.
         toml::from_str(&text).unwrap_or_default()
     };
     let has = |names: &[&str]| names.iter().any(|name| keys.contains_key(*name));

@@ -122,7 +122,7 @@ fn peaks(device: &Device) -> Table {
     let mut columns = vec![
         Column::text("pipe", "pipe"),
         Column::number("peak_op_per_s", "peak", Form::Tera("FLOP/s")),
-        Column::number("fma_per_clock_per_sm", "FMA/clk/SM", Form::Count).spare(1),
+        Column::number("fma_per_clock_per_sm", "FMA/clk/SM (CU)", Form::Count).spare(1),
         Column::number("ridge_point_flop_per_byte", "DRAM ridge", Form::Tenths("FLOP/B")),
         Column::number("l2_ridge_point_flop_per_byte", "L2 ridge", Form::Tenths("FLOP/B")).spare(2),
         Column::text("source", "source"),
@@ -162,7 +162,7 @@ fn list(devices: &[Device]) -> Table {
         vec![
             Column::name("name", "name"),
             Column::text("target", "target").spare(2),
-            Column::number("sms", "SMs", Form::Count).spare(3),
+            Column::number("sms", "SMs/CUs", Form::Count).spare(3),
             Column::number("dram_gb_per_s", "DRAM GB/s", Form::Digits),
             Column::number("fp64_tflop_per_s", "fp64", Form::Digits).spare(1),
             Column::number("fp32_tflop_per_s", "fp32", Form::Digits),
