@@ -8,11 +8,13 @@ use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::error::Fault;
 use super::input;
 use super::json::Json;
+use super::lines::{Lines, Understand};
 use super::observed::Observed;
+use super::part::Part;
 use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records, fields};
 use super::{IngestError, Input, Numerals, Options, Sample};
 use crate::model::{
-    Activity, DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, Step,
+    Activity, DeviceHint, Head, HintId, Ids, NameId, Origin, OriginId, Profile, Skip, Source, Step,
     ToolAdvice, Values,
 };
 use crate::units::Hertz;
@@ -29,6 +31,15 @@ const MOST_IDLE: u64 = 1_000_000;
 /// Text of a faulty record is shown up to this many characters.
 const SHOWN: usize = 120;
 
+/// From this many bytes on, lines are worth other threads.
+const LARGE: u64 = 8 << 20;
+
+/// The bytes of a file.
+enum Bytes {
+    Alone(BufReader<Box<dyn Read + Send>>),
+    Shared(Box<Lines>),
+}
+
 /// A file being read into a profile.
 pub struct Reading<'a> {
     /// What is known of the file so far.
@@ -36,7 +47,7 @@ pub struct Reading<'a> {
     /// Its decoded beginning.
     pub sample: Sample,
     profile: &'a mut Profile,
-    bytes: Option<BufReader<Box<dyn Read + Send>>>,
+    bytes: Option<Bytes>,
     /// The file itself, if its bytes are on a disk as they are read.
     #[cfg(feature = "sqlite")]
     file: Option<PathBuf>,
@@ -45,11 +56,16 @@ pub struct Reading<'a> {
     read: u64,
     /// Lines and cells in a row that led to no launch.
     idle: u64,
+    /// Those before the first launch.
+    led: Option<u64>,
     /// The titles of the table.
     titles: Vec<String>,
     position: u16,
     strict: bool,
-    is_parallel: bool,
+    /// How many threads may read.
+    threads: usize,
+    /// The ids of what other threads have read, by thread.
+    beside: Vec<Ids>,
     observed: Observed,
     /// The description of launches without one, while the file describes no device.
     undescribed: Option<HintId>,
@@ -103,7 +119,7 @@ impl<'a> Reading<'a> {
             source: Source { path, encoding: opened.encoding, ..Source::default() },
             sample,
             profile,
-            bytes: Some(BufReader::with_capacity(BUFFER, whole)),
+            bytes: Some(Bytes::Alone(BufReader::with_capacity(BUFFER, whole))),
             #[cfg(feature = "sqlite")]
             file: match input {
                 Input::Named(path) | Input::Found(path) if opened.is_plain && path.is_file() => {
@@ -114,16 +130,90 @@ impl<'a> Reading<'a> {
             lines: 0,
             read: 0,
             idle: 0,
+            led: None,
             titles: Vec::new(),
             position,
             strict: options.strict,
-            is_parallel: options.threads() > opened.threads,
+            threads: (options.threads() + 1).saturating_sub(opened.threads),
+            beside: Vec::new(),
             observed: Observed::default(),
             undescribed: None,
             decimal: options.map.as_ref().and_then(|map| map.decimal).or(options.decimal),
             parts: Vec::new(),
             part: 0,
         })
+    }
+
+    /// Nothing of a file, to be read into a profile of its own with what was seen there before.
+    pub(super) fn beside(
+        profile: &'a mut Profile,
+        observed: Observed,
+        strict: bool,
+    ) -> Self {
+        Self {
+            source: Source::default(),
+            sample: Sample::new(b""),
+            profile,
+            bytes: None,
+            #[cfg(feature = "sqlite")]
+            file: None,
+            lines: 0,
+            read: 0,
+            idle: 0,
+            led: None,
+            titles: Vec::new(),
+            position: 0,
+            strict,
+            threads: 1,
+            beside: Vec::new(),
+            observed,
+            undescribed: None,
+            decimal: None,
+            parts: Vec::new(),
+            part: 0,
+        }
+    }
+
+    /// Whether anything wrong ends the reading.
+    pub(super) fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    /// Lines and cells in a row that led to no launch: before the first, and after the last.
+    pub(super) fn idle(&self) -> [u64; 2] {
+        [self.led.unwrap_or(self.idle), self.idle]
+    }
+
+    /// Ends what [`Reading::beside`] began.
+    pub(super) fn observed(self) -> Observed {
+        self.observed
+    }
+
+    /// Appends what another thread has read of the rows that come next, as if it had been read here;
+    /// gives what else it kept of them.
+    ///
+    /// # Errors
+    /// When a million lines and cells in a row led to no launch.
+    pub(super) fn join<M: 'static>(&mut self, part: Part) -> Result<Option<M>, IngestError> {
+        let Part { batch, thread, is_first, counts, skips, before, idle, more } = part;
+        self.beside.resize_with(self.beside.len().max(thread + 1), Ids::default);
+        let ids = &mut self.beside[thread];
+        if is_first {
+            *ids = Ids::default();
+        }
+        for id in self.profile.append_batch(&batch, self.position, ids) {
+            self.observed.see(id);
+        }
+        let [rows, launches] = counts;
+        self.source.rows += rows;
+        self.source.launches += launches;
+        self.source.skips.join(skips, before);
+        let [first, last] = idle;
+        self.idled(first)?;
+        if launches > 0 {
+            self.idle = last;
+        }
+        Ok(more.downcast().ok().map(|more| *more))
     }
 
     /// How the numbers of the file are written, as cells of its sample show; `never` says of its writer that
@@ -206,11 +296,11 @@ impl<'a> Reading<'a> {
     /// When a million lines and cells in a row led to no launch.
     pub(super) fn other_line(&mut self) -> Result<(), IngestError> {
         self.source.other_lines += 1;
-        self.idled()
+        self.idled(1)
     }
 
-    fn idled(&mut self) -> Result<(), IngestError> {
-        self.idle += 1;
+    fn idled(&mut self, lines: u64) -> Result<(), IngestError> {
+        self.idle += lines;
         if self.idle < MOST_IDLE {
             return Ok(());
         }
@@ -221,8 +311,12 @@ impl<'a> Reading<'a> {
 
     /// Reads one raw line; 0 at the end of the file.
     pub(super) fn read_line(&mut self, line: &mut Vec<u8>) -> Result<usize, IngestError> {
-        let Some(bytes) = self.bytes.as_mut() else { return Ok(0) };
-        let read = bytes.take(LONGEST_ROW as u64).read_until(b'\n', line);
+        let most = LONGEST_ROW as u64;
+        let read = match self.bytes.as_mut() {
+            Some(Bytes::Alone(bytes)) => bytes.take(most).read_until(b'\n', line),
+            Some(Bytes::Shared(lines)) => lines.take(most).read_until(b'\n', line),
+            None => return Ok(0),
+        };
         self.lines += 1;
         match read {
             Ok(read) if read as u64 == LONGEST_ROW as u64 => Err(self
@@ -261,10 +355,11 @@ impl<'a> Reading<'a> {
     pub(super) fn bytes(&mut self) -> Box<dyn Read + Send> {
         match self.bytes.take() {
             // Who takes the rest has a buffer of its own.
-            Some(bytes) => {
+            Some(Bytes::Alone(bytes)) => {
                 let ready = io::Cursor::new(bytes.buffer().to_vec());
                 Box::new(ready.chain(bytes.into_inner()))
             }
+            Some(Bytes::Shared(lines)) => lines,
             None => Box::new(io::empty()),
         }
     }
@@ -272,6 +367,53 @@ impl<'a> Reading<'a> {
     /// What is left of the file as a JSON document whose parts are bounded.
     pub(super) fn json(&mut self) -> BufReader<Json<Box<dyn Read>>> {
         BufReader::with_capacity(BUFFER, Json::new(self.bytes()))
+    }
+
+    /// Whether several threads may read the lines of a large file.
+    #[inline]
+    pub(super) fn may_share(&self) -> bool {
+        self.threads > 1
+    }
+
+    /// Whether it has turned out to be large enough for that, and they have not started.
+    pub(super) fn is_large(&self) -> bool {
+        self.read >= LARGE && self.threads > 1 && matches!(self.bytes, Some(Bytes::Alone(_)))
+    }
+
+    /// Lets other threads read lines, too; each in a way of its own, by its number.
+    pub(super) fn share(&mut self, understand: impl Fn(usize) -> Understand) {
+        self.bytes = match self.bytes.take() {
+            Some(Bytes::Alone(bytes)) => {
+                let (ready, threads) = (bytes.buffer().to_vec(), self.threads);
+                let lines = Lines::new(bytes.into_inner(), ready, threads, understand);
+                Some(Bytes::Shared(Box::new(lines)))
+            }
+            other => other,
+        };
+    }
+
+    /// What the next lines came to, where another thread has read them.
+    ///
+    /// # Errors
+    /// When the input fails.
+    pub(super) fn part(&mut self) -> Result<Option<Part>, IngestError> {
+        let Some(Bytes::Shared(lines)) = &mut self.bytes else { return Ok(None) };
+        match lines.part() {
+            Ok(Some((part, lines))) => {
+                let before = self.lines;
+                self.lines += lines;
+                Ok(Some(Part { before, ..part }))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(self.failed(error).line(self.lines + 1)),
+        }
+    }
+
+    /// Lines mean something else from here on: whatever other threads make of them is not used.
+    pub(super) fn read_alone(&mut self) {
+        if let Some(Bytes::Shared(lines)) = &mut self.bytes {
+            lines.read_alone();
+        }
     }
 
     /// Adds an export whose launches are in this file, for tables that were made from several; gives the
@@ -310,7 +452,7 @@ impl<'a> Reading<'a> {
             path: self.source.path.clone(),
             titles: self.titles.clone(),
         };
-        Records::new(bytes, place, self.is_parallel)
+        Records::new(bytes, place, self.threads)
     }
 
     /// Counts a record or cell that cannot be used; stops if reading is strict.
@@ -340,7 +482,7 @@ impl<'a> Reading<'a> {
                 .help("leave out --strict to count such records and go on"));
         }
         self.source.skips.add(Skip { line, column, text, reason });
-        self.idled()
+        self.idled(1)
     }
 
     /// Counts a record that has another number of fields than the header.
@@ -424,9 +566,7 @@ impl<'a> Reading<'a> {
     /// The id of a device description.
     pub fn hint(&mut self, hint: DeviceHint) -> HintId {
         let id = self.profile.hint(hint);
-        if !self.observed.devices.contains(&id) {
-            self.observed.devices.push(id);
-        }
+        self.observed.see(id);
         id
     }
 
@@ -452,6 +592,7 @@ impl<'a> Reading<'a> {
         }
         // `add_part` has seen to it that this fits.
         head.source = self.position.saturating_add(u16::try_from(self.part).unwrap_or(u16::MAX));
+        self.led = self.led.or(Some(self.idle));
         self.idle = 0;
         self.current().launches += u64::from(head.count.max(1));
         self.profile.launches.push(head, values)

@@ -15,6 +15,7 @@ use crate::ingest::operators::forms::{Basis, Count, Work};
 use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
 use crate::ingest::operators::operator::Operator;
 use crate::ingest::operators::params::Params;
+use crate::ingest::part::Part;
 use crate::ingest::rows::Row;
 use crate::ingest::split::fields;
 use crate::ingest::{IngestError, Numerals, Reading};
@@ -43,6 +44,16 @@ pub(super) struct Table {
     /// Columns that the current row gives twice with different values.
     contradicted: Vec<Column>,
     values: Values,
+    tally: Tally,
+    /// Whether rows follow others that another thread reads.
+    is_beside: bool,
+    /// Whether a launch has its number by the row, where rows before it are not known.
+    is_unnumbered: bool,
+}
+
+/// What the rows of another thread add to what is known of the whole table.
+struct More {
+    filled: Vec<u64>,
     tally: Tally,
 }
 
@@ -79,7 +90,49 @@ impl Table {
             contradicted: Vec::new(),
             values: Values::default(),
             tally: Tally::new(fixed_width),
+            is_beside: false,
+            is_unnumbered: false,
         }
+    }
+
+    /// A table whose rows come after others that another thread reads.
+    pub(super) fn beside(self) -> Self {
+        Self { tally: Tally::later(), is_beside: true, ..self }
+    }
+
+    /// The columns of the rows that come next.
+    pub(super) fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// How numbers are written.
+    pub(super) fn numerals(&self) -> Numerals {
+        self.numerals
+    }
+
+    /// Takes out what is known of the rows so far, for [`Table::join`]; `None` if that takes the rows
+    /// before them.
+    pub(super) fn more(&mut self) -> Option<impl Send + use<>> {
+        let filled = std::mem::replace(&mut self.filled, vec![0; self.columns.headers().len()]);
+        let tally = std::mem::replace(&mut self.tally, Tally::later());
+        (!self.is_unnumbered).then_some(More { filled, tally })
+    }
+
+    /// Appends what another thread has read.
+    ///
+    /// # Errors
+    /// When too many rows led to no launch.
+    pub(super) fn join(
+        &mut self,
+        reading: &mut Reading<'_>,
+        part: Part,
+    ) -> Result<(), IngestError> {
+        let Some(More { filled, tally }) = reading.join(part)? else { return Ok(()) };
+        for (count, more) in self.filled.iter_mut().zip(filled) {
+            *count += more;
+        }
+        self.tally.join(tally);
+        Ok(())
     }
 
     /// Reads one row.
@@ -157,8 +210,10 @@ impl Table {
                 self.values.set(quantity, value, origin);
             }
         }
+        let id = self.integer(reading, row, Column::Idx)?;
+        self.is_unnumbered |= self.is_beside && id.is_none();
         let head = Head {
-            id: self.integer(reading, row, Column::Idx)?.unwrap_or_else(|| row_number(reading)),
+            id: id.unwrap_or_else(|| row_number(reading)),
             name: if name == NameId::default() { plain } else { name },
             operator: label,
             shape,
@@ -224,7 +279,7 @@ impl Table {
         self.count(reading);
         self.tally.dialect(&self.columns).clone_into(&mut reading.source.dialect);
         reading.source.clues.extend(self.tally.clues(&self.columns));
-        reading.source.mended = self.tally.mended;
+        reading.source.mended = self.tally.mended();
         Ok(())
     }
 
