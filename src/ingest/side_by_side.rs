@@ -95,14 +95,14 @@ mod tests {
         text
     }
 
-    /// A table of nine megabytes and more, made of these rows with their number for `#`; some are odd.
+    /// A table of many chunks, made of these rows with their number for `#`; some are odd.
     fn large(header: &str, rows: &[&str], odd: &[&str]) -> String {
         let mut text = header.to_owned();
         let mut at = 0_usize;
-        while text.len() < 14 << 20 {
-            // Far apart, so that most chunks have none, and near the border of some.
-            let is_odd = at % 40_013 == 40_000 && text.len() > 9 << 20;
-            let row = if is_odd { odd[at / 40_013 % odd.len()] } else { rows[at % rows.len()] };
+        while text.len() < 400_000 {
+            // Far apart, so that most chunks have none, and some are near a border.
+            let is_odd = at % 311 == 300 && text.len() > 100_000;
+            let row = if is_odd { odd[at / 311 % odd.len()] } else { rows[at % rows.len()] };
             text.push_str(&row.replace('#', &at.to_string()).replace('@', &(at % 97).to_string()));
             at += 1;
         }
@@ -158,11 +158,62 @@ mod tests {
     }
 
     #[test]
+    fn a_large_metrics_list_is_the_same_by_any_number_of_threads() {
+        let header = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\
+                      \"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\
+                      \"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\",\"Rule Type\",\
+                      \"Rule Description\"\n";
+        let start = |id: &str, kernel: &str| {
+            format!(
+                "\"{id}\",\"1\",\"app\",\"h\",\"{kernel}\",\"1\",\"7\",\"(@, 1, 1)\",\"(512, 1, 1)\",\"0\",\
+                 \"9.0\",\"Command line profiler metrics\","
+            )
+        };
+        let launch = |id: &str, kernel: &str, time: &str| {
+            let start = start(id, kernel);
+            let metric = |name: &str, unit: &str, value: &str| {
+                format!("{start}\"{name}\",\"{unit}\",\"{value}\"\n")
+            };
+            [
+                metric("gpu__time_duration.sum", "ns", time),
+                metric("dram__bytes_read.sum", "byte", "1,234,@00"),
+                metric("dram__bytes_write.sum", "byte", "5#"),
+                metric("not__needed.sum", "", "#"),
+            ]
+            .concat()
+        };
+        let rule = |id: &str, text: &str| {
+            let start = start(id, "k");
+            format!("{start}\"\",\"\",\"\",\"HighPipeUtilization\",\"WRN\",\"{text}\"\n")
+        };
+        let ruled = launch("#", "k", "70") + &rule("#", "a rule @") + &rule("#", "");
+        let rows = [launch("#", "k@", "#"), launch("#", "f, \"\"@\"\"", "5"), ruled];
+        let rows = rows.each_ref().map(String::as_str);
+        let negative = launch("#", "k", "-5");
+        let other = format!("{}\"tpc__new_@.sum\",\"byte\",\"7\"\n", start("#", "k"));
+        let sms = rule("#", "less than the GPU's 108 multiprocessors, so");
+        let again = launch("12", "k@", "9");
+        let apart = other.replace('#', "30") + &launch("#", "z", "1") + &other.replace('#', "30");
+        let (short, open) = ("\"1\",\"a\"\n", "\"1\",\"x\n");
+        let message = "==PROF== Disconnected\n";
+        let turned =
+            header.replace("\"Metric Unit\",\"Metric Value\"", "\"Metric Value\",\"Metric Unit\"");
+        is_alike(&large(header, &rows, &[&negative]));
+        is_alike(&large(header, &rows, &[&other, short, &negative]));
+        is_alike(&large(header, &rows, &[&other, &again, short]));
+        is_alike(&large(header, &rows, &[&other, &apart]));
+        is_alike(&large(header, &rows, &[&sms, message, &turned]));
+        is_alike(&large(header, &rows, &[short, open]));
+    }
+
+    #[test]
     fn a_large_table_of_pyprof_is_the_same_by_any_number_of_threads() {
         let header = "\"Idx\",\"Direction\",\"Sub\",\"Op\",\"Kernel\",\"Params\",\"Sil(ns)\",\"TC\",\"Device\",\
                       \"Stream\",\"Grid\",\"Block\",\"FLOPs\",\"Bytes\"\n";
         let row = |idx: &str, kernel: &str, rest: &str| {
-            format!("\"{idx}\",\"fprop\",\"0\",\"linear\",\"{kernel}\",\"M=@,N=512,K=1024,fp32,\",{rest}\n")
+            format!(
+                "\"{idx}\",\"fprop\",\"0\",\"linear\",\"{kernel}\",\"M=@,N=512,K=1024,fp32,\",{rest}\n"
+            )
         };
         let rest = "\"1234.7\",\"0\",\"0\",\"7\",\"@,1,1\",\"256,1,1\",\"67108864\",\"2195456\"";
         let unknown = "\"0.3\",\"0\",\"0\",\"7\",\"@,1,1\",\"256,1,1\",\"na\",\"na\"";

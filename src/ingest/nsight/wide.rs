@@ -157,7 +157,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             let is_strict = reading.is_strict();
             records.share(|thread| page.understand(thread, is_strict));
         }
-        if let Some(part) = records.part()? {
+        if let Some(part) = records.part(|_| true)? {
             page.join(reading, part)?;
         } else if let Some(record) = records.next()? {
             page.record(reading, &record)?;
@@ -241,13 +241,15 @@ impl Page {
             has_turned: false,
         });
         Box::new(move |block| {
-            beside.read(|reading, page: &mut Page| {
-                block.each(|record| page.record(reading, record))?;
+            let rows = 0..block.len();
+            let part = beside.read(|reading, page: &mut Page| {
+                block.each(rows.clone(), |record| page.record(reading, record))?;
                 let columns = page.map.columns.iter_mut();
                 let launches = columns.map(|one| std::mem::take(&mut one.launches)).collect();
                 let more = More { launches, seen: std::mem::take(&mut page.row.seen) };
                 Ok((!page.has_turned).then_some(more))
-            })
+            })?;
+            Some((rows, part))
         })
     }
 

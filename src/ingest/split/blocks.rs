@@ -1,17 +1,19 @@
 //! The blocks of a table, from this thread or from several.
 
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Block, Chunk, Cutter, Failure, Index, LONGEST_FIELD, Part, Spare, Splitter, Why};
 use crate::ingest::pool::{Lost, Pool, Work};
 
-/// Tables of up to this many bytes are not worth a thread.
-const SMALL: usize = 8 * 1024 * 1024;
+/// Tables of up to this many bytes are not worth a thread. In tests small ones are large.
+const SMALL: usize = if cfg!(test) { 1 << 16 } else { 8 << 20 };
 
-/// What a thread makes of the rows of a block; `None` if they are to be read in their order.
-pub(in crate::ingest) type Understand = Box<dyn FnMut(&Block) -> Option<Part> + Send>;
+/// What a thread makes of some rows of a block; the others, or all, are to be read in their order.
+pub(in crate::ingest) type Understand =
+    Box<dyn FnMut(&Block) -> Option<(Range<usize>, Part)> + Send>;
 
 /// Gives blocks in order.
 pub(super) enum Blocks {

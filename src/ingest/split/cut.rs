@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::index::count;
 use super::{BUFFER, LONGEST_ROW};
 
-/// Bytes of a chunk: enough to be worth its way to another thread and back.
-const CHUNK: usize = 2 * BUFFER;
+/// Bytes of a chunk: enough to be worth its way to another thread and back. Tests see many of them.
+const CHUNK: usize = if cfg!(test) { 1 << 12 } else { 2 * BUFFER };
 
 /// A part of a text that ends with a line.
 #[derive(Debug, Default)]

@@ -12,6 +12,7 @@ mod marks;
 mod record;
 
 use std::io::{ErrorKind, Read};
+use std::ops::Range;
 
 use blocks::Blocks;
 pub(super) use blocks::Understand;
@@ -45,18 +46,23 @@ pub(super) struct Block {
     others: Vec<csv::ByteRecord>,
     /// Lines of the table before it.
     lines: u64,
-    /// What its rows came to, where another thread has read them.
-    part: Option<Part>,
+    /// What some of its rows came to, where another thread has read them.
+    part: Option<(Range<usize>, Part)>,
 }
 
 impl Block {
-    /// Gives each record to `take`, with its line in the block, until there is an error.
+    /// Number of its rows.
+    pub(super) fn len(&self) -> usize {
+        self.index.rows.len()
+    }
+
+    /// Gives some of the records to `take`, with their lines in the block, until there is an error.
     pub(super) fn each<E>(
         &self,
+        mut rows: Range<usize>,
         mut take: impl FnMut(&Record<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut copy = csv::ByteRecord::new();
-        let mut rows = 0..self.index.rows.len();
         rows.try_for_each(|at| take(&self.record(at, 0).undoubled(&mut copy)))
     }
 
@@ -295,7 +301,7 @@ impl Records {
     /// Whether the table has turned out to be large enough for several threads, and those are allowed,
     /// but have not started.
     pub(super) fn is_large(&self) -> bool {
-        self.next == self.block.index.rows.len() && self.blocks.is_large()
+        self.next == self.block.len() && self.blocks.is_large()
     }
 
     /// Lets other threads read the rest of a large table, too; each in a way of its own, by its number.
@@ -303,16 +309,24 @@ impl Records {
         self.blocks.run_ahead(|number| Some(understand(number)));
     }
 
-    /// What the next rows came to, where another thread has read them and all before have been taken.
+    /// What the next rows came to, where another thread has read them and all before have been taken;
+    /// where they do not fit, they are to be read.
     ///
     /// # Errors
     /// When the input fails.
-    pub(super) fn part(&mut self) -> Result<Option<Part>, IngestError> {
-        if self.next < self.block.index.rows.len() || !self.turn()? {
+    pub(super) fn part(
+        &mut self,
+        fits: impl FnOnce(&Part) -> bool,
+    ) -> Result<Option<Part>, IngestError> {
+        if self.next == self.block.len() && !self.turn()? {
             return Ok(None);
         }
-        let Some(part) = self.block.part.take() else { return Ok(None) };
-        self.next = self.block.index.rows.len();
+        let is_next = |(rows, _): &mut (Range<usize>, Part)| rows.start == self.next;
+        let Some((rows, part)) = self.block.part.take_if(is_next) else { return Ok(None) };
+        if !fits(&part) {
+            return Ok(None);
+        }
+        self.next = rows.end;
         Ok(Some(Part { before: self.place.before + self.block.lines, ..part }))
     }
 
@@ -327,7 +341,7 @@ impl Records {
     /// # Errors
     /// When the input fails (a broken archive, say), or a field is longer than any profiler's.
     pub fn next(&mut self) -> Result<Option<Record<'_>>, IngestError> {
-        if self.next == self.block.index.rows.len() && !self.turn()? {
+        if self.next == self.block.len() && !self.turn()? {
             return Ok(None);
         }
         self.next += 1;

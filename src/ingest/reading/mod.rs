@@ -1,5 +1,8 @@
 //! A file while it is read: the bytes, the place, and what has been found so far.
 
+mod shared;
+mod skipped;
+
 use std::io::{self, BufRead, BufReader, Read};
 #[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
@@ -8,13 +11,12 @@ use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::error::Fault;
 use super::input;
 use super::json::Json;
-use super::lines::{Lines, Understand};
+use super::lines::Lines;
 use super::observed::Observed;
-use super::part::Part;
-use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records, fields};
+use super::split::{BUFFER, LONGEST_ROW, Place, Records, fields};
 use super::{IngestError, Input, Numerals, Options, Sample};
 use crate::model::{
-    Activity, DeviceHint, Head, HintId, Ids, NameId, Origin, OriginId, Profile, Skip, Source, Step,
+    Activity, DeviceHint, Head, HintId, Ids, NameId, Origin, OriginId, Profile, Source, Step,
     ToolAdvice, Values,
 };
 use crate::units::Hertz;
@@ -27,12 +29,6 @@ const LONGEST_PREAMBLE: u64 = 64 << 20;
 
 /// So many lines in a row without a launch are no profiler's output.
 const MOST_IDLE: u64 = 1_000_000;
-
-/// Text of a faulty record is shown up to this many characters.
-const SHOWN: usize = 120;
-
-/// From this many bytes on, lines are worth other threads.
-const LARGE: u64 = 8 << 20;
 
 /// The bytes of a file.
 enum Bytes {
@@ -142,78 +138,6 @@ impl<'a> Reading<'a> {
             parts: Vec::new(),
             part: 0,
         })
-    }
-
-    /// Nothing of a file, to be read into a profile of its own with what was seen there before.
-    pub(super) fn beside(
-        profile: &'a mut Profile,
-        observed: Observed,
-        strict: bool,
-    ) -> Self {
-        Self {
-            source: Source::default(),
-            sample: Sample::new(b""),
-            profile,
-            bytes: None,
-            #[cfg(feature = "sqlite")]
-            file: None,
-            lines: 0,
-            read: 0,
-            idle: 0,
-            led: None,
-            titles: Vec::new(),
-            position: 0,
-            strict,
-            threads: 1,
-            beside: Vec::new(),
-            observed,
-            undescribed: None,
-            decimal: None,
-            parts: Vec::new(),
-            part: 0,
-        }
-    }
-
-    /// Whether anything wrong ends the reading.
-    pub(super) fn is_strict(&self) -> bool {
-        self.strict
-    }
-
-    /// Lines and cells in a row that led to no launch: before the first, and after the last.
-    pub(super) fn idle(&self) -> [u64; 2] {
-        [self.led.unwrap_or(self.idle), self.idle]
-    }
-
-    /// Ends what [`Reading::beside`] began.
-    pub(super) fn observed(self) -> Observed {
-        self.observed
-    }
-
-    /// Appends what another thread has read of the rows that come next, as if it had been read here;
-    /// gives what else it kept of them.
-    ///
-    /// # Errors
-    /// When a million lines and cells in a row led to no launch.
-    pub(super) fn join<M: 'static>(&mut self, part: Part) -> Result<Option<M>, IngestError> {
-        let Part { batch, thread, is_first, counts, skips, before, idle, more } = part;
-        self.beside.resize_with(self.beside.len().max(thread + 1), Ids::default);
-        let ids = &mut self.beside[thread];
-        if is_first {
-            *ids = Ids::default();
-        }
-        for id in self.profile.append_batch(&batch, self.position, ids) {
-            self.observed.see(id);
-        }
-        let [rows, launches] = counts;
-        self.source.rows += rows;
-        self.source.launches += launches;
-        self.source.skips.join(skips, before);
-        let [first, last] = idle;
-        self.idled(first)?;
-        if launches > 0 {
-            self.idle = last;
-        }
-        Ok(more.downcast().ok().map(|more| *more))
     }
 
     /// How the numbers of the file are written, as cells of its sample show; `never` says of its writer that
@@ -369,53 +293,6 @@ impl<'a> Reading<'a> {
         BufReader::with_capacity(BUFFER, Json::new(self.bytes()))
     }
 
-    /// Whether several threads may read the lines of a large file.
-    #[inline]
-    pub(super) fn may_share(&self) -> bool {
-        self.threads > 1
-    }
-
-    /// Whether it has turned out to be large enough for that, and they have not started.
-    pub(super) fn is_large(&self) -> bool {
-        self.read >= LARGE && self.threads > 1 && matches!(self.bytes, Some(Bytes::Alone(_)))
-    }
-
-    /// Lets other threads read lines, too; each in a way of its own, by its number.
-    pub(super) fn share(&mut self, understand: impl Fn(usize) -> Understand) {
-        self.bytes = match self.bytes.take() {
-            Some(Bytes::Alone(bytes)) => {
-                let (ready, threads) = (bytes.buffer().to_vec(), self.threads);
-                let lines = Lines::new(bytes.into_inner(), ready, threads, understand);
-                Some(Bytes::Shared(Box::new(lines)))
-            }
-            other => other,
-        };
-    }
-
-    /// What the next lines came to, where another thread has read them.
-    ///
-    /// # Errors
-    /// When the input fails.
-    pub(super) fn part(&mut self) -> Result<Option<Part>, IngestError> {
-        let Some(Bytes::Shared(lines)) = &mut self.bytes else { return Ok(None) };
-        match lines.part() {
-            Ok(Some((part, lines))) => {
-                let before = self.lines;
-                self.lines += lines;
-                Ok(Some(Part { before, ..part }))
-            }
-            Ok(None) => Ok(None),
-            Err(error) => Err(self.failed(error).line(self.lines + 1)),
-        }
-    }
-
-    /// Lines mean something else from here on: whatever other threads make of them is not used.
-    pub(super) fn read_alone(&mut self) {
-        if let Some(Bytes::Shared(lines)) = &mut self.bytes {
-            lines.read_alone();
-        }
-    }
-
     /// Adds an export whose launches are in this file, for tables that were made from several; gives the
     /// number for [`Reading::turn_to`].
     ///
@@ -455,62 +332,6 @@ impl<'a> Reading<'a> {
         Records::new(bytes, place, self.threads)
     }
 
-    /// Counts a record or cell that cannot be used; stops if reading is strict.
-    ///
-    /// # Errors
-    /// When reading is strict.
-    pub fn skip(
-        &mut self,
-        line: u64,
-        column: Option<&str>,
-        text: &str,
-        reason: impl Into<String>,
-    ) -> Result<(), IngestError> {
-        let reason = reason.into();
-        let mut text: String = text.chars().filter(|c| !c.is_control()).take(SHOWN + 1).collect();
-        if text.chars().count() > SHOWN {
-            text.pop();
-            text.push('…');
-        }
-        let column = column.map(str::to_owned);
-        if self.strict {
-            let message = if text.is_empty() { reason } else { format!("{reason}: {text:?}") };
-            return Err(self
-                .error(message)
-                .line(line)
-                .column(column)
-                .help("leave out --strict to count such records and go on"));
-        }
-        self.source.skips.add(Skip { line, column, text, reason });
-        self.idled(1)
-    }
-
-    /// Counts a record that has another number of fields than the header.
-    ///
-    /// One that runs over several lines has a quote that nothing closes: all its lines are lost, and
-    /// counted.
-    ///
-    /// # Errors
-    /// When reading is strict.
-    pub fn misfit(
-        &mut self,
-        line: u64,
-        record: &Record<'_>,
-        width: usize,
-    ) -> Result<(), IngestError> {
-        let text = record.text();
-        let lost = text.trim_end().matches('\n').count() as u64;
-        let reason = if lost > 0 {
-            format!("a quote that opens here is never closed: {} lines are lost", lost + 1)
-        } else {
-            format!("{} fields instead of {width}: cut off or no table row", record.len())
-        };
-        self.skip(line, None, &text, reason)?;
-        self.source.skips.count += lost;
-        self.source.rows += lost;
-        Ok(())
-    }
-
     /// Adds a note that reports show at their beginning.
     pub(super) fn check(&mut self, note: &str) {
         self.profile.check(format!("{}: {note}", self.source.path));
@@ -519,29 +340,6 @@ impl<'a> Reading<'a> {
     /// An error about this file.
     pub fn error(&self, message: impl Into<String>) -> IngestError {
         IngestError::new(&self.source.path, message)
-    }
-
-    /// Why the file has no launch, where it has rows that cannot be read: the first of them.
-    pub(super) fn unreadable(&self) -> Option<IngestError> {
-        let skips = std::iter::once(&self.source).chain(&self.parts).map(|part| &part.skips);
-        let skips =
-            skips.filter(|skips| !skips.first.is_empty()).max_by_key(|skips| skips.count)?;
-        let first = skips.first.first()?;
-        let column = first.column.as_ref().map(|column| format!("{column} ")).unwrap_or_default();
-        let text: String = first.text.chars().take(SHOWN).collect();
-        Some(
-            self.error(format!(
-                "no launch could be read; {} skipped, the first in line {}: {column}{text:?}: {}",
-                if skips.count == 1 {
-                    "1 row is".to_owned()
-                } else {
-                    format!("{} rows are", skips.count)
-                },
-                first.line,
-                first.reason
-            ))
-            .help("the export is damaged or was changed: export it again"),
-        )
     }
 
     /// Interns a text.
@@ -606,6 +404,11 @@ impl<'a> Reading<'a> {
     /// Appends a step of the loop that was profiled.
     pub(super) fn add_step(&mut self, step: Step) {
         self.profile.steps.push(Step { source: self.position, ..step });
+    }
+
+    /// Launches read so far, of all files.
+    pub(super) fn launches(&self) -> usize {
+        self.profile.launches.len()
     }
 
     /// What identifies a launch that was read before.
@@ -699,33 +502,5 @@ mod tests {
             reading.hint(DeviceHint { name: Some("H100".to_owned()), ..DeviceHint::default() });
         let row = reading.push(Head { device: known, ..Head::default() }, &Values::default());
         assert_eq!(reading.head(row).device, known);
-    }
-
-    /// Three lines in one record: a quote that nothing closed has swallowed two.
-    #[test]
-    fn an_open_quote_loses_all_its_lines() {
-        reading("x\n", |reading| {
-            let record = csv::ByteRecord::from(vec!["1", "a\nb\nc"]);
-            reading.misfit(7, &Record::from(&record), 3).unwrap();
-            assert_eq!((reading.source.skips.count, reading.source.rows), (3, 2));
-            let skip = &reading.source.skips.first[0];
-            assert!(skip.line == 7 && skip.reason.contains("3 lines are lost"), "{skip:?}");
-            let record = csv::ByteRecord::from(vec!["1", "2"]);
-            reading.misfit(9, &Record::from(&record), 3).unwrap();
-            assert_eq!(
-                reading.source.skips.first[1].reason,
-                "2 fields instead of 3: cut off or no table row"
-            );
-        });
-    }
-
-    #[test]
-    fn the_text_of_a_skipped_record_is_cut_and_has_no_control_characters() {
-        reading("x\n", |reading| {
-            reading.skip(1, None, &format!("\u{1b}[31m{}", "é".repeat(200)), "why").unwrap();
-            let text = &reading.source.skips.first[0].text;
-            assert_eq!(text.chars().count(), SHOWN + 1);
-            assert!(text.starts_with("[31mé") && text.ends_with("é…"), "{text}");
-        });
     }
 }
