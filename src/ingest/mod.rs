@@ -13,6 +13,7 @@ macro_rules! formats {
 
 mod ahead;
 mod averages;
+mod beside;
 mod counters;
 mod decimal;
 mod detect;
@@ -25,6 +26,7 @@ mod input;
 mod json;
 mod kineto;
 mod launch_table;
+mod lines;
 mod mapped;
 mod nsight;
 mod nsys;
@@ -32,6 +34,8 @@ mod numerals;
 mod nvprof;
 mod observed;
 mod operators;
+mod part;
+mod pool;
 mod presets;
 mod proton;
 mod pyprof;

@@ -15,6 +15,13 @@ pub(super) struct Observed {
 }
 
 impl Observed {
+    /// Sees a device.
+    pub(super) fn see(&mut self, device: HintId) {
+        if !self.devices.contains(&device) {
+            self.devices.push(device);
+        }
+    }
+
     /// Adds it to the descriptions of the devices, but for what it says of other files.
     pub(super) fn complete(self, profile: &mut Profile) -> Option<Machine> {
         for id in &self.devices {

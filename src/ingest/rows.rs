@@ -5,7 +5,9 @@
 //! reader swallows everything up to the next quote; here at most one line is lost.
 
 use std::borrow::Cow;
+use std::io::BufRead;
 
+use super::part::Part;
 use super::split::quoted_fields;
 use super::{IngestError, Reading};
 
@@ -123,6 +125,49 @@ impl Rows {
     /// The row found last.
     pub(super) fn row(&self) -> &Row {
         &self.row
+    }
+
+    /// Whether other threads may read the lines that come next: no line was given back.
+    #[inline]
+    pub(super) fn may_share(&self, reading: &Reading<'_>) -> bool {
+        reading.may_share() && self.at == self.pushed.len()
+    }
+
+    /// What the next rows came to, where another thread has read them.
+    ///
+    /// # Errors
+    /// When the input fails.
+    pub(super) fn part(&mut self, reading: &mut Reading<'_>) -> Result<Option<Part>, IngestError> {
+        let part = reading.part()?;
+        if part.is_some() {
+            self.line = reading.line();
+        }
+        Ok(part)
+    }
+
+    /// Gives each line of a text to `take` as a row, as long as it is one and `take` wants more; whether
+    /// that was all.
+    pub(super) fn each<E>(
+        text: &[u8],
+        quotes: Quotes,
+        delimiter: u8,
+        width: usize,
+        mut take: impl FnMut(&Row) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let (row, pushed) = (Row::default(), Vec::new());
+        let mut rows = Self { quotes, delimiter, width, row, pushed, at: 0, line: 0 };
+        let mut rest = text;
+        while !rest.is_empty() {
+            rows.row.text.clear();
+            // A slice does not fail.
+            let _ = rest.read_until(b'\n', &mut rows.row.text);
+            rows.row.line += 1;
+            let is_blank = rows.row.text.iter().all(u8::is_ascii_whitespace);
+            if is_blank || rows.split() != Found::Row || !take(&rows.row)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Reads on; `None` at the end of the file.

@@ -106,6 +106,23 @@ impl Column {
         self.values[row] = value;
     }
 
+    /// Appends the column of launches that come after so many, whose origins have other ids here.
+    fn append(&mut self, before: usize, other: &Self, ids: &[OriginId]) {
+        let Some(first) = other.first.map(|id| ids[usize::from(id.0)]) else { return };
+        let is_alike = self.origins.is_empty() && other.origins.is_empty();
+        if is_alike && self.first.is_none_or(|own| own == first) {
+            self.first = Some(first);
+            self.values.resize(before, f64::NAN);
+            self.values.extend_from_slice(&other.values);
+            return;
+        }
+        for row in 0..other.values.len() {
+            if let Some((value, origin)) = other.get(row) {
+                self.put(before + row, value, ids[usize::from(origin.0)]);
+            }
+        }
+    }
+
     fn get(&self, row: usize) -> Option<(f64, OriginId)> {
         let value = *self.values.get(row)?;
         if value.is_nan() {
@@ -125,6 +142,7 @@ pub struct Launches {
 }
 
 /// The ids that the parts of one profile get in another.
+#[derive(Debug, Default)]
 pub(super) struct Renumbered {
     /// Sources before the first one.
     pub(super) sources: u16,
@@ -337,11 +355,8 @@ impl Launches {
         heads.stream.extend_from_slice(&from.stream);
         heads.count.extend_from_slice(&from.count);
         for quantity in other.quantities() {
-            for row in 0..other.len() {
-                if let Some((value, origin)) = other.get(row, quantity) {
-                    let origin = ids.origins[usize::from(origin.0)];
-                    self.column(quantity).put(before + row, value, origin);
-                }
+            if let Some(Some(column)) = other.columns.get(quantity.index()) {
+                self.column(quantity).append(before, column, &ids.origins);
             }
         }
         for row in 0..other.len() {

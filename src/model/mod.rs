@@ -5,6 +5,7 @@
 
 mod advice;
 mod apart;
+mod batch;
 mod data_type;
 mod date;
 mod launches;
@@ -24,6 +25,7 @@ use std::collections::HashSet;
 
 pub use advice::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
 pub(crate) use apart::{elide_apart, make_unique};
+pub(crate) use batch::{Batch, Ids};
 pub use data_type::DataType;
 pub use date::Date;
 use launches::Renumbered;

@@ -120,6 +120,16 @@ impl Names {
         self.slots = Vec::new();
     }
 
+    /// Returns the number of texts; the first is empty.
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Returns the texts from an id on.
+    pub(super) fn since(&self, first: usize) -> Vec<Arc<str>> {
+        self.texts[first..].to_vec()
+    }
+
     /// Iterates over all texts by id; the first is empty.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(|text| &**text)

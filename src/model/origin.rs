@@ -105,6 +105,11 @@ impl Origins {
         OriginId(u8::try_from(position).unwrap_or(u8::MAX))
     }
 
+    /// Returns the origins from an id on.
+    pub(super) fn since(&self, first: usize) -> Vec<Arc<Origin>> {
+        self.0[first..].to_vec()
+    }
+
     /// Iterates over all origins by id.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Origin> {
         self.0.iter().map(|origin| &**origin)

@@ -98,6 +98,14 @@ impl Skips {
             self.first.push(skip);
         }
     }
+
+    /// Adds the records that come after so many lines.
+    pub(crate) fn join(&mut self, others: Self, lines: u64) {
+        self.count += others.count;
+        let room = Self::SHOWN - self.first.len();
+        let others = others.first.into_iter().take(room);
+        self.first.extend(others.map(|skip| Skip { line: lines + skip.line, ..skip }));
+    }
 }
 
 /// One record, or one cell, that could not be used.

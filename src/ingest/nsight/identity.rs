@@ -45,6 +45,11 @@ impl Identity {
         }
     }
 
+    /// The same columns, with no device met.
+    pub(super) fn like(&self) -> Self {
+        Self { last: None, ..self.clone() }
+    }
+
     /// Whether the header is of 2023 or later (it has grid, device and compute capability).
     pub(super) fn is_new(&self) -> bool {
         self.compute_capability.is_some()
@@ -179,7 +184,7 @@ pub(super) fn complete_shape(shape: &mut Shape, raw: &Gathered) {
 }
 
 /// The `device__attribute_*` columns of a raw page.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Attributes(Vec<(usize, Attribute)>);
 
 #[derive(Debug, Clone, Copy)]

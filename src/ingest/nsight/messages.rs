@@ -4,7 +4,7 @@ use crate::ingest::{IngestError, Reading, Record};
 use crate::model::{DeviceHint, Source};
 
 /// What the lines before and within the table tell.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Preamble {
     clues: Vec<String>,
     keeps_caches: bool,

@@ -342,7 +342,7 @@ pub(super) fn rank(name: &str) -> usize {
 }
 
 /// Which metrics of a file are wanted; tensor metrics get slots as they are met.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Catalog {
     pub(super) tensor: Vec<TensorMetric>,
     /// Tensor metrics whose name could not be understood.

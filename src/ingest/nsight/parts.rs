@@ -52,6 +52,11 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    /// Whether a launch with this key came before.
+    pub(super) fn has(&self, key: (u32, u32)) -> bool {
+        self.by_key.contains_key(&key)
+    }
+
     /// What the launch with this key is to these cells; `is_same` says whether a row has its name.
     pub(super) fn known(
         &self,

@@ -12,11 +12,26 @@ pub(super) struct Row {
     origins: OriginCache,
     pub(super) numerals: Numerals,
     pub(super) units: &'static str,
+    pub(super) seen: Seen,
+}
+
+/// What launches show of the whole file.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
     memory_clock: f64,
     /// What of L2 is set aside for data that persists.
     persisting_l2: Option<f64>,
     /// Launches whose bytes and byte rate tell of different executions.
     inconsistent: u64,
+}
+
+impl Seen {
+    /// Adds what launches show that come after these.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.memory_clock = self.memory_clock.max(other.memory_clock);
+        self.persisting_l2 = self.persisting_l2.or(other.persisting_l2);
+        self.inconsistent += other.inconsistent;
+    }
 }
 
 /// Why a metric is left out of a launch.
@@ -44,9 +59,7 @@ impl Row {
             origins: OriginCache::default(),
             numerals,
             units: "base",
-            memory_clock: 0.0,
-            persisting_l2: None,
-            inconsistent: 0,
+            seen: Seen::default(),
         }
     }
 
@@ -84,26 +97,26 @@ impl Row {
             (raw.get(Raw::DramBytes), raw.get(Raw::DramRate), raw.get(Raw::TimeSum))
             && (bytes - rate * time).abs() > PASSES_AGREE * bytes.max(rate * time)
         {
-            self.inconsistent += 1;
+            self.seen.inconsistent += 1;
         }
-        self.persisting_l2 = self.persisting_l2.or(raw.get(Raw::L2Persisting));
+        self.seen.persisting_l2 = self.seen.persisting_l2.or(raw.get(Raw::L2Persisting));
         if let Some(clock) = self.values.get(Quantity::DramClock) {
-            self.memory_clock = self.memory_clock.max(clock);
+            self.seen.memory_clock = self.seen.memory_clock.max(clock);
         }
     }
 
     /// Passes on what was seen over the whole file.
     pub(super) fn finish(&self, reading: &mut Reading<'_>) {
-        if self.memory_clock > 0.0 {
-            reading.observed_memory_clock(Hertz::new(self.memory_clock));
+        if self.seen.memory_clock > 0.0 {
+            reading.observed_memory_clock(Hertz::new(self.seen.memory_clock));
         }
-        if let Some(bytes) = self.persisting_l2.and_then(l2_bytes) {
+        if let Some(bytes) = self.seen.persisting_l2.and_then(l2_bytes) {
             reading.computed_l2(bytes);
         }
-        if self.inconsistent > 0 {
+        if self.seen.inconsistent > 0 {
             let clue = format!(
                 "{} launches: bytes and bytes per second × time differ by more than 3%: their passes saw different executions",
-                self.inconsistent
+                self.seen.inconsistent
             );
             reading.source.clues.push(clue);
         }

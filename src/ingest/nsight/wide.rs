@@ -1,13 +1,15 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
-use super::row::{RESCALED, Row, TWICE, is_same};
+use super::row::{RESCALED, Row, Seen, TWICE, is_same};
 use super::{
     Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, content,
     kind, rank, unit,
 };
+use crate::ingest::beside::Beside;
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_of;
-use crate::ingest::split::fields;
+use crate::ingest::part::Part;
+use crate::ingest::split::{Understand, fields};
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::Profiler;
 
@@ -35,6 +37,7 @@ fn sniff(sample: &Sample) -> Sniff {
 }
 
 /// A metric column that is read.
+#[derive(Clone)]
 struct Column {
     field: usize,
     slot: usize,
@@ -47,6 +50,7 @@ struct Column {
 }
 
 /// Factor to the base unit, or why there is none.
+#[derive(Clone)]
 enum Scale {
     Factor(f64),
     Unusable(String),
@@ -56,6 +60,7 @@ enum Scale {
 
 /// What a header says of the rows below it. Concatenated exports have a header each, which may name
 /// other columns or the same in another order.
+#[derive(Clone)]
 struct Map {
     identity: Identity,
     attributes: Attributes,
@@ -106,6 +111,32 @@ impl Map {
             width: header.len(),
         }
     }
+
+    /// The same, with no launch counted and no device met.
+    fn like(&self) -> Self {
+        let mut map = Self { identity: self.identity.like(), ..self.clone() };
+        map.columns.iter_mut().for_each(|column| column.launches = 0);
+        map
+    }
+}
+
+/// What is read of a raw page, row by row.
+struct Page {
+    map: Map,
+    catalog: Catalog,
+    preamble: Preamble,
+    row: Row,
+    /// The cells that describe the device of a launch.
+    described: Vec<u8>,
+    /// Whether a row changed what those after it mean.
+    has_turned: bool,
+}
+
+/// What the rows of another thread add to what is known of the whole page.
+struct More {
+    /// Launches with a value, by column.
+    launches: Vec<u64>,
+    seen: Seen,
 }
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
@@ -115,74 +146,132 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| preamble.line(line),
     )?;
     let mut catalog = Catalog::default();
-    let mut map = Map::new(&header, &mut catalog);
+    let map = Map::new(&header, &mut catalog);
     let evidence = evidence(&reading.sample, &map, &mut catalog);
-    let numerals = reading.numerals(&evidence, true)?;
-    let mut state = Row::new(numerals);
+    let row = Row::new(reading.numerals(&evidence, true)?);
+    let described = Vec::new();
+    let mut page = Page { map, catalog, preamble, row, described, has_turned: false };
     let mut records = reading.records();
-    let mut described = Vec::new();
-    while let Some(record) = records.next()? {
-        let line = record.line();
-        if preamble.takes(reading, &record) {
-            continue;
+    loop {
+        if records.is_large() {
+            let is_strict = reading.is_strict();
+            records.share(|thread| page.understand(thread, is_strict));
         }
-        let Map { identity, attributes, columns, kinds, width, has_twins } = &mut map;
-        if let Some(header) = identity.header(&record, is_header) {
+        if let Some(part) = records.part(|_| true)? {
+            page.join(reading, part)?;
+        } else if let Some(record) = records.next()? {
+            page.record(reading, &record)?;
+            if std::mem::take(&mut page.has_turned) {
+                records.read_alone();
+            }
+        } else {
+            page.finish(reading);
+            return Ok(());
+        }
+    }
+}
+
+impl Page {
+    fn record(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &Record<'_>,
+    ) -> Result<(), IngestError> {
+        let line = record.line();
+        if self.preamble.takes(reading, record) {
+            self.has_turned = true;
+            return Ok(());
+        }
+        let Map { identity, attributes, columns, kinds, width, has_twins } = &mut self.map;
+        let row = &mut self.row;
+        if let Some(header) = identity.header(record, is_header) {
             reading.source.other_lines += 1;
             count(columns, reading);
-            map = Map::new(&header, &mut catalog);
+            self.map = Map::new(&header, &mut self.catalog);
+            self.has_turned = true;
         } else if record.len() == *width
-            && identity.is_blank(&record)
+            && identity.is_blank(record)
             && record.get(identity.kernel).is_none_or(<[u8]>::is_empty)
         {
-            scale(columns, &record);
-            state.units = style(columns, &record);
+            scale(columns, record);
+            row.units = style(columns, record);
+            self.has_turned = true;
         } else if record.len() != *width {
             reading.source.rows += 1;
-            reading.misfit(line, &record, *width)?;
-        } else if identity.key(&record).is_none() {
+            reading.misfit(line, record, *width)?;
+        } else if identity.key(record).is_none() {
             reading.source.rows += 1;
             let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
             reading.skip(line, Some("ID"), &text, "launch ID is not a number")?;
         } else {
             reading.source.rows += 1;
-            state.raw.clear();
-            state.raw.saw_as(kinds);
-            cells(&mut state, reading, columns, &record, line)?;
+            row.raw.clear();
+            row.raw.saw_as(kinds);
+            self.has_turned |= cells(row, reading, columns, record, line)?;
             if *has_twins {
-                twins(&mut state, reading, columns, &record, line)?;
+                twins(row, reading, columns, record, line)?;
             }
+            let numerals = row.numerals;
             let parse = |cell: &[u8]| numerals.parse(cell).ok().flatten();
-            let cells = identity.device_cells(&record);
-            attributes.cells(&record, &mut described);
-            let device = identity.device(reading, cells, &described, |hint| {
-                attributes.complete(hint, &record, parse);
-                preamble.complete(hint);
+            let cells = identity.device_cells(record);
+            attributes.cells(record, &mut self.described);
+            let device = identity.device(reading, cells, &self.described, |hint| {
+                attributes.complete(hint, record, parse);
+                self.preamble.complete(hint);
             });
-            let (mut head, kernel) = identity.head(reading, &record);
+            let (mut head, kernel) = identity.head(reading, record);
             head.device = device;
-            complete_shape(&mut head.shape, &state.raw);
-            state.push(reading, &catalog, head, kernel);
+            complete_shape(&mut head.shape, &row.raw);
+            row.push(reading, &self.catalog, head, kernel);
         }
+        Ok(())
     }
-    finish(reading, &map, &state, &mut preamble, &catalog);
-    Ok(())
-}
 
-fn finish(
-    reading: &mut Reading<'_>,
-    map: &Map,
-    state: &Row,
-    preamble: &mut Preamble,
-    catalog: &Catalog,
-) {
-    let age = if map.identity.is_new() { "2023 or later" } else { "2022 or earlier" };
-    reading.source.dialect =
-        format!("raw page of {age}, {} columns, {} units", map.width, state.units);
-    preamble.tell(&mut reading.source);
-    reading.source.clues.extend(catalog.clues());
-    count(&map.columns, reading);
-    state.finish(reading);
+    /// Lets another thread read rows as this page reads those that come next.
+    fn understand(&self, thread: usize, is_strict: bool) -> Understand {
+        let (map, catalog, preamble) =
+            (self.map.clone(), self.catalog.clone(), self.preamble.clone());
+        let numerals = self.row.numerals;
+        let mut beside = Beside::new(thread, is_strict, move |_| Page {
+            map: map.like(),
+            catalog: catalog.clone(),
+            preamble: preamble.clone(),
+            row: Row::new(numerals),
+            described: Vec::new(),
+            has_turned: false,
+        });
+        Box::new(move |block| {
+            let rows = 0..block.len();
+            let part = beside.read(|reading, page: &mut Page| {
+                block.each(rows.clone(), |record| page.record(reading, record))?;
+                let columns = page.map.columns.iter_mut();
+                let launches = columns.map(|one| std::mem::take(&mut one.launches)).collect();
+                let more = More { launches, seen: std::mem::take(&mut page.row.seen) };
+                Ok((!page.has_turned).then_some(more))
+            })?;
+            Some((rows, part))
+        })
+    }
+
+    /// Appends what another thread has read.
+    fn join(&mut self, reading: &mut Reading<'_>, part: Part) -> Result<(), IngestError> {
+        let Some(More { launches, seen }) = reading.join(part)? else { return Ok(()) };
+        for (column, launches) in self.map.columns.iter_mut().zip(launches) {
+            column.launches += launches;
+        }
+        self.row.seen.join(&seen);
+        Ok(())
+    }
+
+    fn finish(&mut self, reading: &mut Reading<'_>) {
+        let age = if self.map.identity.is_new() { "2023 or later" } else { "2022 or earlier" };
+        reading.source.dialect =
+            format!("raw page of {age}, {} columns, {} units", self.map.width, self.row.units);
+        self.preamble.tell(&mut reading.source);
+        reading.source.clues.extend(self.catalog.clues());
+        count(&self.map.columns, reading);
+        self.row.finish(reading);
+    }
 }
 
 /// Notes how many launches have a value in which column.
@@ -261,14 +350,15 @@ fn style(columns: &[Column], record: &Record<'_>) -> &'static str {
     }
 }
 
-/// Gathers the cells of a launch.
+/// Gathers the cells of a launch; whether a column was left out from here on.
 fn cells(
     row: &mut Row,
     reading: &mut Reading<'_>,
     columns: &mut [Column],
     record: &Record<'_>,
     line: u64,
-) -> Result<(), IngestError> {
+) -> Result<bool, IngestError> {
+    let mut leaves_out = false;
     for column in columns {
         let cell = record.get(column.field).unwrap_or_default();
         match row.numerals.parse(cell) {
@@ -288,6 +378,7 @@ fn cells(
                 Scale::Unusable(reason) => {
                     let reason = format!("{reason}, column left out");
                     column.scale = Scale::Reported;
+                    leaves_out = true;
                     let text = String::from_utf8_lossy(cell).into_owned();
                     reading.skip(line, Some(&column.name), &text, reason)?;
                 }
@@ -300,7 +391,7 @@ fn cells(
             }
         }
     }
-    Ok(())
+    Ok(leaves_out)
 }
 
 /// Leaves out metrics whose columns contradict each other in a launch.

@@ -6,7 +6,9 @@
 
 use super::columns::{Column, Columns, fixed_width, names_time};
 use super::table::Table;
+use crate::ingest::beside::Beside;
 use crate::ingest::decimal::{Content, Evidence};
+use crate::ingest::lines::Understand;
 use crate::ingest::rows::{Found, Quotes, Rows};
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
@@ -102,12 +104,23 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     )?;
     let mut rows = Rows::new(reading, Quotes::Untouched, b',', columns.headers().len());
     let mut table = Table::new(reading, columns, numerals, false);
-    while let Some(found) = rows.next(reading)? {
+    loop {
+        if rows.may_share(reading) {
+            if reading.is_large() {
+                let is_strict = reading.is_strict();
+                reading.share(|thread| understand(&table, thread, is_strict));
+            }
+            while let Some(part) = rows.part(reading)? {
+                table.join(reading, part)?;
+            }
+        }
+        let Some(found) = rows.next(reading)? else { break };
         if found != Found::Blank
             && let Some(columns) = table.header(rows.row())
         {
             rows.set_width(columns.headers().len());
             table.turn_to(reading, columns);
+            reading.read_alone();
             continue;
         }
         match found {
@@ -117,6 +130,27 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         }
     }
     table.finish(reading)
+}
+
+/// Lets another thread read rows as this table reads those that come next.
+fn understand(table: &Table, thread: usize, is_strict: bool) -> Understand {
+    let (columns, numerals) = (table.columns().clone(), table.numerals());
+    let width = columns.headers().len();
+    let mut beside = Beside::new(thread, is_strict, move |reading| {
+        Table::new(reading, columns.clone(), numerals, false).beside()
+    });
+    Box::new(move |text| {
+        beside.read(|reading, table: &mut Table| {
+            let are_rows = Rows::each(text, Quotes::Untouched, b',', width, |row| {
+                let is_row = table.header(row).is_none();
+                if is_row {
+                    table.launch(reading, row)?;
+                }
+                Ok(is_row)
+            })?;
+            Ok(table.more().filter(|_| are_rows))
+        })
+    })
 }
 
 /// Why a file without a header is not read.

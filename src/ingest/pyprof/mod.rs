@@ -2,6 +2,7 @@
 
 mod columns;
 mod counts;
+mod known;
 mod label;
 #[cfg(test)]
 mod samples;

@@ -4,17 +4,17 @@
 //! up for every further row.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::Arc;
 
 use super::columns::{Column, Columns, names_time};
 use super::counts::{Printed, judge};
+use super::known::Known;
 use super::label::label;
 use super::tally::{NANOSECONDS, Tally};
 use crate::ingest::operators::forms::{Basis, Count, Work};
 use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
 use crate::ingest::operators::operator::Operator;
 use crate::ingest::operators::params::Params;
+use crate::ingest::part::Part;
 use crate::ingest::rows::Row;
 use crate::ingest::split::fields;
 use crate::ingest::{IngestError, Numerals, Reading};
@@ -43,6 +43,16 @@ pub(super) struct Table {
     /// Columns that the current row gives twice with different values.
     contradicted: Vec<Column>,
     values: Values,
+    tally: Tally,
+    /// Whether rows follow others that another thread reads.
+    is_beside: bool,
+    /// Whether a launch has its number by the row, where rows before it are not known.
+    is_unnumbered: bool,
+}
+
+/// What the rows of another thread add to what is known of the whole table.
+struct More {
+    filled: Vec<u64>,
     tally: Tally,
 }
 
@@ -79,7 +89,49 @@ impl Table {
             contradicted: Vec::new(),
             values: Values::default(),
             tally: Tally::new(fixed_width),
+            is_beside: false,
+            is_unnumbered: false,
         }
+    }
+
+    /// A table whose rows come after others that another thread reads.
+    pub(super) fn beside(self) -> Self {
+        Self { tally: Tally::later(), is_beside: true, ..self }
+    }
+
+    /// The columns of the rows that come next.
+    pub(super) fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// How numbers are written.
+    pub(super) fn numerals(&self) -> Numerals {
+        self.numerals
+    }
+
+    /// Takes out what is known of the rows so far, for [`Table::join`]; `None` if that takes the rows
+    /// before them.
+    pub(super) fn more(&mut self) -> Option<impl Send + use<>> {
+        let filled = std::mem::replace(&mut self.filled, vec![0; self.columns.headers().len()]);
+        let tally = std::mem::replace(&mut self.tally, Tally::later());
+        (!self.is_unnumbered).then_some(More { filled, tally })
+    }
+
+    /// Appends what another thread has read.
+    ///
+    /// # Errors
+    /// When too many rows led to no launch.
+    pub(super) fn join(
+        &mut self,
+        reading: &mut Reading<'_>,
+        part: Part,
+    ) -> Result<(), IngestError> {
+        let Some(More { filled, tally }) = reading.join(part)? else { return Ok(()) };
+        for (count, more) in self.filled.iter_mut().zip(filled) {
+            *count += more;
+        }
+        self.tally.join(tally);
+        Ok(())
     }
 
     /// Reads one row.
@@ -157,8 +209,10 @@ impl Table {
                 self.values.set(quantity, value, origin);
             }
         }
+        let id = self.integer(reading, row, Column::Idx)?;
+        self.is_unnumbered |= self.is_beside && id.is_none();
         let head = Head {
-            id: self.integer(reading, row, Column::Idx)?.unwrap_or_else(|| row_number(reading)),
+            id: id.unwrap_or_else(|| row_number(reading)),
             name: if name == NameId::default() { plain } else { name },
             operator: label,
             shape,
@@ -224,7 +278,7 @@ impl Table {
         self.count(reading);
         self.tally.dialect(&self.columns).clone_into(&mut reading.source.dialect);
         reading.source.clues.extend(self.tally.clues(&self.columns));
-        reading.source.mended = self.tally.mended;
+        reading.source.mended = self.tally.mended();
         Ok(())
     }
 
@@ -440,82 +494,8 @@ fn row_number(reading: &Reading<'_>) -> u32 {
     u32::try_from(reading.source.rows).unwrap_or(u32::MAX)
 }
 
-/// What has been worked out, by the text it was worked out from.
-struct Known<T> {
-    at: HashMap<Arc<[u8]>, usize, BuildHasherDefault<TextHasher>>,
-    texts: Vec<Arc<[u8]>>,
-    items: Vec<T>,
-    /// Which item came after each item the last time: a training loop repeats its launches in order, and
-    /// to compare a text is cheaper than to look it up.
-    successors: Vec<usize>,
-    last: usize,
-}
-
-impl<T> Default for Known<T> {
-    fn default() -> Self {
-        let (at, texts, items, successors) =
-            (HashMap::default(), Vec::new(), Vec::new(), Vec::new());
-        Self { at, texts, items, successors, last: 0 }
-    }
-}
-
-impl<T> Known<T> {
-    /// Position of the item for a text, worked out if it is new.
-    fn at(&mut self, text: &[u8], item: impl FnOnce() -> T) -> usize {
-        let expected = self.successors.get(self.last).copied();
-        if let Some(at) = expected
-            && *self.texts[at] == *text
-        {
-            self.last = at;
-            return at;
-        }
-        let at = self.at.get(text).copied().unwrap_or_else(|| {
-            let (text, at) = (Arc::<[u8]>::from(text), self.items.len());
-            self.items.push(item());
-            self.texts.push(Arc::clone(&text));
-            self.successors.push(at);
-            self.at.insert(text, at);
-            at
-        });
-        self.successors[self.last] = at;
-        self.last = at;
-        at
-    }
-}
-
-/// Eight bytes at a time, multiplied and rotated: one look-up per field is most of the reading time,
-/// and the keys are a profiler's, not an attacker's.
-#[derive(Default)]
-struct TextHasher(u64);
-
-impl TextHasher {
-    fn mix(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-impl Hasher for TextHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            let mut word = [0; 8];
-            word.copy_from_slice(chunk);
-            self.mix(u64::from_le_bytes(word));
-        }
-        let mut word = [0; 8];
-        word[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
-        self.mix(u64::from_le_bytes(word));
-    }
-
-    fn finish(&self) -> u64 {
-        // The map takes its bits from both ends.
-        self.0 ^ (self.0 >> 32)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::Known;
     use crate::ingest::{Options, read_text};
     use crate::model::{Dim3, Profile};
 
@@ -530,16 +510,6 @@ mod tests {
         format!(
             "\"k\",\"__mul__\",\"na\",\"{time}\",\"100\",\"800\",\"0\",\"{stream}\",\"8,2,1\",\"256,1,1\""
         )
-    }
-
-    #[test]
-    fn a_text_is_known_in_whatever_order_it_comes() {
-        let mut known = Known::default();
-        for text in ["a", "b", "c", "a", "b", "a", "a", "c", "b", "d", "a", "b", "c"] {
-            let at = known.at(text.as_bytes(), || text);
-            assert_eq!(known.items[at], text);
-        }
-        assert_eq!(known.items, ["a", "b", "c", "d"]);
     }
 
     #[test]

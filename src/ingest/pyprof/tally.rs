@@ -10,6 +10,39 @@ use crate::units::{Bytes, Seconds};
 /// Nanoseconds in a second; dividing by it rounds once.
 pub(super) const NANOSECONDS: f64 = 1e9;
 
+/// A sum over the launches of a file.
+#[derive(Debug, Clone, Copy)]
+enum Sum {
+    Nanoseconds,
+    /// Of launches of which nothing is known.
+    Unknown,
+    ZeroTime,
+    Printed,
+    Right,
+    FaultyTime,
+}
+
+/// Sums, whose last digit depends on the order of what is added.
+#[derive(Debug, Default)]
+struct Sums {
+    totals: [f64; 6],
+    /// What is still to be added, where launches before it have not been.
+    later: Option<Vec<(Sum, f64)>>,
+}
+
+impl Sums {
+    fn add(&mut self, sum: Sum, value: f64) {
+        match &mut self.later {
+            Some(later) => later.push((sum, value)),
+            None => self.totals[sum as usize] += value,
+        }
+    }
+
+    fn of(&self, sum: Sum) -> f64 {
+        self.totals[sum as usize]
+    }
+}
+
 /// Counts taken while a file is read.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -25,14 +58,17 @@ pub(super) struct Tally {
     /// Parameters written as `[shape]type`.
     tensor_text: u64,
     launches: u64,
-    nanoseconds: f64,
+    sums: Sums,
     /// Launches of which the file tells neither operations nor bytes, not even a zero.
     unknown: u64,
-    unknown_nanoseconds: f64,
-    /// What was not taken as the file prints it.
-    pub(super) mended: Mended,
+    /// Launches of which something was not taken as the file prints it.
+    zeros: u64,
+    repaired: u64,
+    unrepaired: u64,
     /// Launches whose operations or bytes the file does not have.
     computed: u64,
+    /// The numbers of the first and the last launch.
+    first: Option<u32>,
     last: Option<u32>,
     jumps: u64,
     /// Line of a Python traceback among the rows.
@@ -45,6 +81,55 @@ impl Tally {
         Self { fixed_width, ..Self::default() }
     }
 
+    /// Nothing counted yet of launches that come after others.
+    pub(super) fn later() -> Self {
+        let sums = Sums { later: Some(Vec::new()), ..Sums::default() };
+        Self { sums, ..Self::default() }
+    }
+
+    /// Adds what was counted of the launches after these.
+    pub(super) fn join(&mut self, other: Self) {
+        let counts = [
+            (&mut self.cut_kernels, other.cut_kernels),
+            (&mut self.cut_params, other.cut_params),
+            (&mut self.whole_counts, other.whole_counts),
+            (&mut self.float_counts, other.float_counts),
+            (&mut self.tensor_text, other.tensor_text),
+            (&mut self.launches, other.launches),
+            (&mut self.unknown, other.unknown),
+            (&mut self.zeros, other.zeros),
+            (&mut self.repaired, other.repaired),
+            (&mut self.unrepaired, other.unrepaired),
+            (&mut self.computed, other.computed),
+            (&mut self.jumps, other.jumps),
+        ];
+        for (count, more) in counts {
+            *count += more;
+        }
+        for (sum, value) in other.sums.later.into_iter().flatten() {
+            self.sums.add(sum, value);
+        }
+        if let Some(first) = other.first {
+            self.number(first);
+            self.last = other.last;
+        }
+    }
+
+    /// What was not taken as the file prints it.
+    pub(super) fn mended(&self) -> Mended {
+        let seconds = |sum| Seconds::new(self.sums.of(sum));
+        let bytes = |sum| Bytes::new(self.sums.of(sum));
+        Mended {
+            zeros: self.zeros,
+            zero_time: seconds(Sum::ZeroTime),
+            repaired: self.repaired,
+            printed: bytes(Sum::Printed),
+            right: bytes(Sum::Right),
+            unrepaired: self.unrepaired,
+            faulty_time: seconds(Sum::FaultyTime),
+        }
+    }
+
     /// Counts one launch.
     pub(super) fn launch(
         &mut self,
@@ -54,7 +139,7 @@ impl Tally {
         nanoseconds: f64,
     ) {
         self.launches += 1;
-        self.nanoseconds += nanoseconds;
+        self.sums.add(Sum::Nanoseconds, nanoseconds);
         if operator.is_pointwise && printed.flops.is_some_and(|flops| flops > 0.0) {
             if printed.float {
                 self.float_counts += 1;
@@ -62,14 +147,14 @@ impl Tally {
                 self.whole_counts += 1;
             }
         }
-        let time = Seconds::new(nanoseconds / NANOSECONDS);
+        let time = nanoseconds / NANOSECONDS;
         if work.flops.is_none() && work.bytes.is_none() {
             if printed.flops == Some(0.0) && printed.bytes == Some(0.0) {
-                self.mended.zeros += 1;
-                self.mended.zero_time += time;
+                self.zeros += 1;
+                self.sums.add(Sum::ZeroTime, time);
             } else {
                 self.unknown += 1;
-                self.unknown_nanoseconds += nanoseconds;
+                self.sums.add(Sum::Unknown, nanoseconds);
             }
         }
         if let (Some(bytes), Some(count)) = (printed.bytes, work.bytes) {
@@ -84,25 +169,25 @@ impl Tally {
     }
 
     /// Sees the bytes printed for a launch, and those taken instead.
-    fn bytes(&mut self, operator: &Operator, printed: f64, taken: Count, time: Seconds) {
-        let mended = &mut self.mended;
+    fn bytes(&mut self, operator: &Operator, printed: f64, taken: Count, time: f64) {
         let is_faulty = operator.is_faulty(printed);
         if taken.basis == *operator.printed_bytes {
             if is_faulty || operator.may_be_faulty() {
-                mended.unrepaired += 1;
-                mended.faulty_time += time;
+                self.unrepaired += 1;
+                self.sums.add(Sum::FaultyTime, time);
             }
         } else if is_faulty {
-            mended.repaired += 1;
-            mended.printed += Bytes::new(printed);
-            mended.right += Bytes::new(taken.value);
-            mended.faulty_time += time;
+            self.repaired += 1;
+            self.sums.add(Sum::Printed, printed);
+            self.sums.add(Sum::Right, taken.value);
+            self.sums.add(Sum::FaultyTime, time);
         }
     }
 
     /// Sees the number of a launch.
     pub(super) fn number(&mut self, id: u32) {
         self.jumps += u64::from(self.last.is_some_and(|last| last.checked_add(1) != Some(id)));
+        self.first = self.first.or(Some(id));
         self.last = Some(id);
     }
 
@@ -156,7 +241,7 @@ impl Tally {
                 "{} of {} launches ({:.1}% of the time) have neither operations nor bytes: neither PyProf nor their shapes tell what they do",
                 self.unknown,
                 self.launches,
-                100.0 * self.unknown_nanoseconds / self.nanoseconds.max(1.0)
+                100.0 * self.sums.of(Sum::Unknown) / self.sums.of(Sum::Nanoseconds).max(1.0)
             ));
         }
         if self.cut_kernels + self.cut_params > 0 {

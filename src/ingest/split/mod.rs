@@ -5,20 +5,26 @@
 //! the tests below compare them on random text.
 
 mod blocks;
+mod cut;
 mod index;
 mod line;
 mod marks;
 mod record;
 
 use std::io::{ErrorKind, Read};
+use std::ops::Range;
 
 use blocks::Blocks;
-use index::{Form, Index, line_feeds};
+pub(super) use blocks::Understand;
+pub(super) use cut::{Chunk, Cutter, Spare};
+pub(super) use index::line_feeds;
+use index::{Form, Index};
 pub(super) use line::{fields, quoted_fields};
 pub(super) use record::Record;
 
 use super::IngestError;
 use super::error::Fault;
+use super::part::Part;
 
 /// Bytes read at once; larger buffers leave the L2 cache, smaller ones cost calls.
 pub(super) const BUFFER: usize = 256 * 1024;
@@ -29,9 +35,9 @@ const LONGEST_FIELD: usize = 1024 * 1024;
 /// Longest row or line, in bytes: a hundred thousand columns take less.
 pub(super) const LONGEST_ROW: usize = 4 * 1024 * 1024;
 
-/// A part of a table with its rows.
-#[derive(Debug, Default)]
-struct Block {
+/// A stretch of a table with its rows.
+#[derive(Default)]
+pub(super) struct Block {
     /// Memory for the text, which is not cleared for each block.
     buffer: Vec<u8>,
     length: usize,
@@ -40,9 +46,26 @@ struct Block {
     others: Vec<csv::ByteRecord>,
     /// Lines of the table before it.
     lines: u64,
+    /// What some of its rows came to, where another thread has read them.
+    part: Option<(Range<usize>, Part)>,
 }
 
 impl Block {
+    /// Number of its rows.
+    pub(super) fn len(&self) -> usize {
+        self.index.rows.len()
+    }
+
+    /// Gives some of the records to `take`, with their lines in the block, until there is an error.
+    pub(super) fn each<E>(
+        &self,
+        mut rows: Range<usize>,
+        mut take: impl FnMut(&Record<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut copy = csv::ByteRecord::new();
+        rows.try_for_each(|at| take(&self.record(at, 0).undoubled(&mut copy)))
+    }
+
     fn text(&self) -> &[u8] {
         &self.buffer[..self.length]
     }
@@ -54,12 +77,62 @@ impl Block {
         let line = before + self.lines + u64::from(row.lines) + 1;
         match row.form {
             Form::Other => Record::parsed(&self.others[first], line),
-            Form::Plain | Form::Doubled => {
-                Record::split(self.text(), row.start, &self.index.ends[first..last], line)
-                    .repeating(row.repeated as usize)
+            form => {
+                let ends = &self.index.ends[first..last];
+                let record = Record::split(self.text(), row.start, ends, line);
+                record.written(form == Form::Doubled, row.repeated as usize)
             }
         }
     }
+
+    /// Finds the rows; what is left of the text is no complete row, or none at all at the end.
+    fn split(&mut self, delimiter: u8, is_last: bool) {
+        let Block { buffer, length, index, others, .. } = self;
+        let text = &buffer[..*length];
+        index.clear();
+        others.clear();
+        // A row against the rules seldom comes alone: of each time, more go to the other reader.
+        let mut most = 1;
+        loop {
+            let is_regular = index.scan(text, delimiter);
+            if index.start == text.len() || (is_regular && !is_last) {
+                return;
+            }
+            if !read_otherwise(text, index, others, delimiter, is_last, most) {
+                return;
+            }
+            most *= 2;
+        }
+    }
+}
+
+/// Lets the `csv` crate read rows, so many at most; false if that was all of the text, or the next one
+/// may go on after it.
+fn read_otherwise(
+    text: &[u8],
+    index: &mut Index,
+    others: &mut Vec<csv::ByteRecord>,
+    delimiter: u8,
+    is_last: bool,
+    most: usize,
+) -> bool {
+    let from = index.start;
+    let mut reader = reader(&text[from..], delimiter);
+    for _ in 0..most {
+        let mut record = csv::ByteRecord::new();
+        // A slice does not fail, and rows may be of any width.
+        let is_some = reader.read_byte_record(&mut record).unwrap_or(false);
+        let end = from + reader.position().byte() as usize - BEFORE.len();
+        if end == text.len() && !is_last {
+            return false;
+        }
+        index.add_other(text, end, is_some.then_some(others.len()));
+        if !is_some {
+            return false;
+        }
+        others.push(record);
+    }
+    true
 }
 
 /// Takes a table apart, block by block.
@@ -114,7 +187,7 @@ impl Splitter {
         let mut size = BUFFER;
         loop {
             self.read_up_to(size, block);
-            self.split(block);
+            block.split(self.delimiter, self.ended);
             if block.length > LONGEST_FIELD
                 && let Some(failure) = self.excess(block)
             {
@@ -181,54 +254,6 @@ impl Splitter {
         };
         Some(Failure { lines, why: column.map_or(Why::Row, Why::Field) })
     }
-
-    /// Finds the rows of a block.
-    fn split(&self, block: &mut Block) {
-        let Block { buffer, length, index, others, .. } = block;
-        let text = &buffer[..*length];
-        index.clear();
-        others.clear();
-        // A row against the rules seldom comes alone: of each time, more go to the other reader.
-        let mut most = 1;
-        loop {
-            let is_regular = index.scan(text, self.delimiter);
-            if index.start == text.len() || (is_regular && !self.ended) {
-                return;
-            }
-            if !self.read_otherwise(text, index, others, most) {
-                return;
-            }
-            most *= 2;
-        }
-    }
-
-    /// Lets the `csv` crate read rows, so many at most; false if that was all of the text, or the next one
-    /// may go on after it.
-    fn read_otherwise(
-        &self,
-        text: &[u8],
-        index: &mut Index,
-        others: &mut Vec<csv::ByteRecord>,
-        most: usize,
-    ) -> bool {
-        let from = index.start;
-        let mut reader = reader(&text[from..], self.delimiter);
-        for _ in 0..most {
-            let mut record = csv::ByteRecord::new();
-            // A slice does not fail, and rows may be of any width.
-            let is_some = reader.read_byte_record(&mut record).unwrap_or(false);
-            let end = from + reader.position().byte() as usize - BEFORE.len();
-            if end == text.len() && !self.ended {
-                return false;
-            }
-            index.add_other(text, end, is_some.then_some(others.len()));
-            if !is_some {
-                return false;
-            }
-            others.push(record);
-        }
-        true
-    }
 }
 
 /// A line end before a text keeps a byte-order mark in the middle of a file what it is: text.
@@ -260,12 +285,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// The records that are left of a source.
-    pub(super) fn new(source: Box<dyn Read + Send>, place: Place, may_run_ahead: bool) -> Self {
+    /// The records that are left of a source, read by so many threads.
+    pub(super) fn new(source: Box<dyn Read + Send>, place: Place, threads: usize) -> Self {
         let (delimiter, rest) = (b',', Vec::new());
         let splitter = Splitter { source, delimiter, rest, lines: 0, ended: false, failed: None };
         Self {
-            blocks: Blocks::new(splitter, may_run_ahead),
+            blocks: Blocks::new(splitter, threads),
             block: Block::default(),
             next: 0,
             undoubled: csv::ByteRecord::new(),
@@ -273,30 +298,67 @@ impl Records {
         }
     }
 
+    /// Whether the table has turned out to be large enough for several threads, and those are allowed,
+    /// but have not started.
+    pub(super) fn is_large(&self) -> bool {
+        self.next == self.block.len() && self.blocks.is_large()
+    }
+
+    /// Lets other threads read the rest of a large table, too; each in a way of its own, by its number.
+    pub(super) fn share(&mut self, understand: impl Fn(usize) -> Understand) {
+        self.blocks.run_ahead(|number| Some(understand(number)));
+    }
+
+    /// What the next rows came to, where another thread has read them and all before have been taken;
+    /// where they do not fit, they are to be read.
+    ///
+    /// # Errors
+    /// When the input fails.
+    pub(super) fn part(
+        &mut self,
+        fits: impl FnOnce(&Part) -> bool,
+    ) -> Result<Option<Part>, IngestError> {
+        if self.next == self.block.len() && !self.turn()? {
+            return Ok(None);
+        }
+        let is_next = |(rows, _): &mut (Range<usize>, Part)| rows.start == self.next;
+        let Some((rows, part)) = self.block.part.take_if(is_next) else { return Ok(None) };
+        if !fits(&part) {
+            return Ok(None);
+        }
+        self.next = rows.end;
+        Ok(Some(Part { before: self.place.before + self.block.lines, ..part }))
+    }
+
+    /// Rows mean something else from here on: whatever other threads make of them is not used.
+    pub(super) fn read_alone(&mut self) {
+        self.block.part = None;
+        self.blocks.read_alone();
+    }
+
     /// Reads the next record; `None` at the end.
     ///
     /// # Errors
     /// When the input fails (a broken archive, say), or a field is longer than any profiler's.
     pub fn next(&mut self) -> Result<Option<Record<'_>>, IngestError> {
-        while self.next == self.block.index.rows.len() {
-            self.next = 0;
+        if self.next == self.block.len() && !self.turn()? {
+            return Ok(None);
+        }
+        self.next += 1;
+        let record = self.block.record(self.next - 1, self.place.before);
+        Ok(Some(record.undoubled(&mut self.undoubled)))
+    }
+
+    /// Takes the next block; false at the end.
+    fn turn(&mut self) -> Result<bool, IngestError> {
+        self.next = 0;
+        loop {
             match self.blocks.next(&mut self.block) {
-                Ok(true) => {}
-                Ok(false) => return Ok(None),
+                Ok(true) if self.block.index.rows.is_empty() => {}
+                Ok(is_some) => return Ok(is_some),
                 Err(failure) => return Err(self.error(failure)),
             }
         }
-        let record = self.block.record(self.next, self.place.before);
-        let is_doubled = self.block.index.rows[self.next].form == Form::Doubled;
-        self.next += 1;
-        if !is_doubled {
-            return Ok(Some(record));
-        }
-        self.undoubled.clear();
-        for field in record.iter() {
-            self.undoubled.push_field(&undoubled(field));
-        }
-        Ok(Some(Record::parsed(&self.undoubled, record.line())))
     }
 
     fn error(&self, failure: Failure) -> IngestError {
@@ -316,19 +378,6 @@ impl Records {
         };
         IngestError::new(path, message).line(before + failure.lines + 1).column(column).help(help)
     }
-}
-
-/// A field with one quote for every two.
-fn undoubled(field: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(field.len());
-    let mut second = false;
-    for byte in field {
-        second = *byte == b'"' && !second;
-        if !second {
-            text.push(*byte);
-        }
-    }
-    text
 }
 
 #[cfg(test)]
@@ -366,7 +415,7 @@ mod tests {
 
     fn read(text: &[u8], step: usize) -> Rows {
         let source = Box::new(Drops(text.to_vec(), step));
-        rows(Records::new(source, place(0), false)).unwrap()
+        rows(Records::new(source, place(0), 1)).unwrap()
     }
 
     /// The reference. Its line is that of the end of the row before: the blank lines between, and the line
@@ -404,7 +453,7 @@ mod tests {
     fn a_field_or_row_without_end_is_refused_with_its_place() {
         let endless = |start: &'static [u8], byte: u8| {
             let source = Box::new(start.chain(std::io::repeat(byte)));
-            rows(Records::new(source, place(5), false)).unwrap_err()
+            rows(Records::new(source, place(5), 1)).unwrap_err()
         };
         let error = endless(b"1,2\n\n3,\"", b'x');
         assert!(error.starts_with("t.csv:8: column \"b\": the field exceeds 1 MiB"), "{error}");
@@ -412,7 +461,7 @@ mod tests {
         assert!(error.starts_with("t.csv:8: the row exceeds 4 MiB"), "{error}");
         let long = format!("1\n2,{}\n3\n", "x".repeat(LONGEST_FIELD + 1));
         let source = Box::new(Drops(long.into_bytes(), usize::MAX));
-        let mut records = Records::new(source, place(0), false);
+        let mut records = Records::new(source, place(0), 1);
         assert_eq!(records.next().unwrap().map(|record| record.line()), Some(1));
         let error = records.next().unwrap_err().to_string();
         assert!(error.starts_with("t.csv:2: column \"b\": the field exceeds"), "{error}");
@@ -427,12 +476,12 @@ mod tests {
             let odd = if row % 100 == 0 { "y\"z" } else { "yz" };
             text.push_str(&format!("{odd},\"1,234\"\n"));
         }
-        let read = |may_run_ahead| {
+        let read = |threads| {
             let source = Box::new(std::io::Cursor::new(text.clone().into_bytes()));
-            rows(Records::new(source, place(0), may_run_ahead)).unwrap()
+            rows(Records::new(source, place(0), threads)).unwrap()
         };
-        let ahead = read(true);
-        assert!(ahead == read(false) && ahead.len() == 300_000);
+        let ahead = read(3);
+        assert!(ahead == read(1) && ahead.len() == 300_000);
         assert_eq!(
             ahead.last().map(|(line, row)| (*line, row[1].as_slice())),
             Some((300_000, &b"1,234"[..]))

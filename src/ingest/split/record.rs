@@ -6,6 +6,8 @@ pub struct Record<'a> {
     cells: Cells<'a>,
     line: u64,
     repeated: usize,
+    /// Whether quotes inside of its fields are doubled.
+    is_doubled: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -22,12 +24,25 @@ enum Cells<'a> {
 impl<'a> Record<'a> {
     /// A record of a text, from `start` on.
     pub(super) fn split(text: &'a [u8], start: u32, ends: &'a [u32], line: u64) -> Self {
-        Self { cells: Cells::Split { text, start, ends }, line, repeated: 0 }
+        Self { cells: Cells::Split { text, start, ends }, line, repeated: 0, is_doubled: false }
     }
 
-    /// The same, known to begin with so many fields of the record before it.
-    pub(super) fn repeating(self, repeated: usize) -> Self {
-        Self { repeated, ..self }
+    /// The same, with what is known of how it is written; it begins with so many fields of the record
+    /// before it.
+    pub(super) fn written(self, is_doubled: bool, repeated: usize) -> Self {
+        Self { repeated, is_doubled, ..self }
+    }
+
+    /// The same with one quote for every two, which are copied.
+    pub(super) fn undoubled(self, copy: &'a mut csv::ByteRecord) -> Self {
+        if !self.is_doubled {
+            return self;
+        }
+        copy.clear();
+        for field in self.iter() {
+            copy.push_field(&undoubled(field));
+        }
+        Self::parsed(copy, self.line)
     }
 
     /// At least so many fields at its beginning are those of the record before it.
@@ -37,7 +52,7 @@ impl<'a> Record<'a> {
 
     /// A record whose fields have been copied.
     pub(super) fn parsed(record: &'a csv::ByteRecord, line: u64) -> Self {
-        Self { cells: Cells::Parsed(record), line, repeated: 0 }
+        Self { cells: Cells::Parsed(record), line, repeated: 0, is_doubled: false }
     }
 
     /// Returns the field of a column, without its quotes.
@@ -94,4 +109,17 @@ impl<'a> From<&'a csv::ByteRecord> for Record<'a> {
     fn from(record: &'a csv::ByteRecord) -> Self {
         Self::parsed(record, record.position().map_or(0, csv::Position::line))
     }
+}
+
+/// A field with one quote for every two.
+fn undoubled(field: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(field.len());
+    let mut second = false;
+    for byte in field {
+        second = *byte == b'"' && !second;
+        if !second {
+            text.push(*byte);
+        }
+    }
+    text
 }

@@ -1,5 +1,8 @@
 //! A file while it is read: the bytes, the place, and what has been found so far.
 
+mod shared;
+mod skipped;
+
 use std::io::{self, BufRead, BufReader, Read};
 #[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
@@ -8,12 +11,13 @@ use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::error::Fault;
 use super::input;
 use super::json::Json;
+use super::lines::Lines;
 use super::observed::Observed;
-use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records, fields};
+use super::split::{BUFFER, LONGEST_ROW, Place, Records, fields};
 use super::{IngestError, Input, Numerals, Options, Sample};
 use crate::model::{
-    Activity, DeviceHint, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, Profile,
-    Skip, Source, Step, ToolAdvice, Values,
+    Activity, DeviceHint, Head, HintId, HostWait, Ids, LaunchCall, NameId, Origin, OriginId,
+    Profile, Source, Step, ToolAdvice, Values,
 };
 use crate::units::Hertz;
 
@@ -26,8 +30,11 @@ const LONGEST_PREAMBLE: u64 = 64 << 20;
 /// So many lines in a row without a launch are no profiler's output.
 const MOST_IDLE: u64 = 1_000_000;
 
-/// Text of a faulty record is shown up to this many characters.
-const SHOWN: usize = 120;
+/// The bytes of a file.
+enum Bytes {
+    Alone(BufReader<Box<dyn Read + Send>>),
+    Shared(Box<Lines>),
+}
 
 /// A file being read into a profile.
 pub struct Reading<'a> {
@@ -36,7 +43,7 @@ pub struct Reading<'a> {
     /// Its decoded beginning.
     pub sample: Sample,
     profile: &'a mut Profile,
-    bytes: Option<BufReader<Box<dyn Read + Send>>>,
+    bytes: Option<Bytes>,
     /// The file itself, if its bytes are on a disk as they are read.
     #[cfg(feature = "sqlite")]
     file: Option<PathBuf>,
@@ -45,11 +52,16 @@ pub struct Reading<'a> {
     read: u64,
     /// Lines and cells in a row that led to no launch.
     idle: u64,
+    /// Those before the first launch.
+    led: Option<u64>,
     /// The titles of the table.
     titles: Vec<String>,
     position: u16,
     strict: bool,
-    is_parallel: bool,
+    /// How many threads may read.
+    threads: usize,
+    /// The ids of what other threads have read, by thread.
+    beside: Vec<Ids>,
     observed: Observed,
     /// The description of launches without one, while the file describes no device.
     undescribed: Option<HintId>,
@@ -103,7 +115,7 @@ impl<'a> Reading<'a> {
             source: Source { path, encoding: opened.encoding, ..Source::default() },
             sample,
             profile,
-            bytes: Some(BufReader::with_capacity(BUFFER, whole)),
+            bytes: Some(Bytes::Alone(BufReader::with_capacity(BUFFER, whole))),
             #[cfg(feature = "sqlite")]
             file: match input {
                 Input::Named(path) | Input::Found(path) if opened.is_plain && path.is_file() => {
@@ -114,10 +126,12 @@ impl<'a> Reading<'a> {
             lines: 0,
             read: 0,
             idle: 0,
+            led: None,
             titles: Vec::new(),
             position,
             strict: options.strict,
-            is_parallel: options.threads() > opened.threads,
+            threads: (options.threads() + 1).saturating_sub(opened.threads),
+            beside: Vec::new(),
             observed: Observed::default(),
             undescribed: None,
             decimal: options.map.as_ref().and_then(|map| map.decimal).or(options.decimal),
@@ -206,11 +220,11 @@ impl<'a> Reading<'a> {
     /// When a million lines and cells in a row led to no launch.
     pub(super) fn other_line(&mut self) -> Result<(), IngestError> {
         self.source.other_lines += 1;
-        self.idled()
+        self.idled(1)
     }
 
-    fn idled(&mut self) -> Result<(), IngestError> {
-        self.idle += 1;
+    fn idled(&mut self, lines: u64) -> Result<(), IngestError> {
+        self.idle += lines;
         if self.idle < MOST_IDLE {
             return Ok(());
         }
@@ -221,8 +235,12 @@ impl<'a> Reading<'a> {
 
     /// Reads one raw line; 0 at the end of the file.
     pub(super) fn read_line(&mut self, line: &mut Vec<u8>) -> Result<usize, IngestError> {
-        let Some(bytes) = self.bytes.as_mut() else { return Ok(0) };
-        let read = bytes.take(LONGEST_ROW as u64).read_until(b'\n', line);
+        let most = LONGEST_ROW as u64;
+        let read = match self.bytes.as_mut() {
+            Some(Bytes::Alone(bytes)) => bytes.take(most).read_until(b'\n', line),
+            Some(Bytes::Shared(lines)) => lines.take(most).read_until(b'\n', line),
+            None => return Ok(0),
+        };
         self.lines += 1;
         match read {
             Ok(read) if read as u64 == LONGEST_ROW as u64 => Err(self
@@ -261,10 +279,11 @@ impl<'a> Reading<'a> {
     pub(super) fn bytes(&mut self) -> Box<dyn Read + Send> {
         match self.bytes.take() {
             // Who takes the rest has a buffer of its own.
-            Some(bytes) => {
+            Some(Bytes::Alone(bytes)) => {
                 let ready = io::Cursor::new(bytes.buffer().to_vec());
                 Box::new(ready.chain(bytes.into_inner()))
             }
+            Some(Bytes::Shared(lines)) => lines,
             None => Box::new(io::empty()),
         }
     }
@@ -310,63 +329,7 @@ impl<'a> Reading<'a> {
             path: self.source.path.clone(),
             titles: self.titles.clone(),
         };
-        Records::new(bytes, place, self.is_parallel)
-    }
-
-    /// Counts a record or cell that cannot be used; stops if reading is strict.
-    ///
-    /// # Errors
-    /// When reading is strict.
-    pub fn skip(
-        &mut self,
-        line: u64,
-        column: Option<&str>,
-        text: &str,
-        reason: impl Into<String>,
-    ) -> Result<(), IngestError> {
-        let reason = reason.into();
-        let mut text: String = text.chars().filter(|c| !c.is_control()).take(SHOWN + 1).collect();
-        if text.chars().count() > SHOWN {
-            text.pop();
-            text.push('…');
-        }
-        let column = column.map(str::to_owned);
-        if self.strict {
-            let message = if text.is_empty() { reason } else { format!("{reason}: {text:?}") };
-            return Err(self
-                .error(message)
-                .line(line)
-                .column(column)
-                .help("leave out --strict to count such records and go on"));
-        }
-        self.source.skips.add(Skip { line, column, text, reason });
-        self.idled()
-    }
-
-    /// Counts a record that has another number of fields than the header.
-    ///
-    /// One that runs over several lines has a quote that nothing closes: all its lines are lost, and
-    /// counted.
-    ///
-    /// # Errors
-    /// When reading is strict.
-    pub fn misfit(
-        &mut self,
-        line: u64,
-        record: &Record<'_>,
-        width: usize,
-    ) -> Result<(), IngestError> {
-        let text = record.text();
-        let lost = text.trim_end().matches('\n').count() as u64;
-        let reason = if lost > 0 {
-            format!("a quote that opens here is never closed: {} lines are lost", lost + 1)
-        } else {
-            format!("{} fields instead of {width}: cut off or no table row", record.len())
-        };
-        self.skip(line, None, &text, reason)?;
-        self.source.skips.count += lost;
-        self.source.rows += lost;
-        Ok(())
+        Records::new(bytes, place, self.threads)
     }
 
     /// Adds a note that reports show at their beginning.
@@ -377,29 +340,6 @@ impl<'a> Reading<'a> {
     /// An error about this file.
     pub fn error(&self, message: impl Into<String>) -> IngestError {
         IngestError::new(&self.source.path, message)
-    }
-
-    /// Why the file has no launch, where it has rows that cannot be read: the first of them.
-    pub(super) fn unreadable(&self) -> Option<IngestError> {
-        let skips = std::iter::once(&self.source).chain(&self.parts).map(|part| &part.skips);
-        let skips =
-            skips.filter(|skips| !skips.first.is_empty()).max_by_key(|skips| skips.count)?;
-        let first = skips.first.first()?;
-        let column = first.column.as_ref().map(|column| format!("{column} ")).unwrap_or_default();
-        let text: String = first.text.chars().take(SHOWN).collect();
-        Some(
-            self.error(format!(
-                "no launch could be read; {} skipped, the first in line {}: {column}{text:?}: {}",
-                if skips.count == 1 {
-                    "1 row is".to_owned()
-                } else {
-                    format!("{} rows are", skips.count)
-                },
-                first.line,
-                first.reason
-            ))
-            .help("the export is damaged or was changed: export it again"),
-        )
     }
 
     /// Interns a text.
@@ -424,9 +364,7 @@ impl<'a> Reading<'a> {
     /// The id of a device description.
     pub fn hint(&mut self, hint: DeviceHint) -> HintId {
         let id = self.profile.hint(hint);
-        if !self.observed.devices.contains(&id) {
-            self.observed.devices.push(id);
-        }
+        self.observed.see(id);
         id
     }
 
@@ -452,6 +390,7 @@ impl<'a> Reading<'a> {
         }
         // `add_part` has seen to it that this fits.
         head.source = self.position.saturating_add(u16::try_from(self.part).unwrap_or(u16::MAX));
+        self.led = self.led.or(Some(self.idle));
         self.idle = 0;
         self.current().launches += u64::from(head.count.max(1));
         self.profile.launches.push(head, values)
@@ -475,6 +414,11 @@ impl<'a> Reading<'a> {
     /// Appends a step of the loop that was profiled.
     pub(super) fn add_step(&mut self, step: Step) {
         self.profile.steps.push(Step { source: self.position, ..step });
+    }
+
+    /// Launches read so far, of all files.
+    pub(super) fn launches(&self) -> usize {
+        self.profile.launches.len()
     }
 
     /// What identifies a launch that was read before.
@@ -568,33 +512,5 @@ mod tests {
             reading.hint(DeviceHint { name: Some("H100".to_owned()), ..DeviceHint::default() });
         let row = reading.push(Head { device: known, ..Head::default() }, &Values::default());
         assert_eq!(reading.head(row).device, known);
-    }
-
-    /// Three lines in one record: a quote that nothing closed has swallowed two.
-    #[test]
-    fn an_open_quote_loses_all_its_lines() {
-        reading("x\n", |reading| {
-            let record = csv::ByteRecord::from(vec!["1", "a\nb\nc"]);
-            reading.misfit(7, &Record::from(&record), 3).unwrap();
-            assert_eq!((reading.source.skips.count, reading.source.rows), (3, 2));
-            let skip = &reading.source.skips.first[0];
-            assert!(skip.line == 7 && skip.reason.contains("3 lines are lost"), "{skip:?}");
-            let record = csv::ByteRecord::from(vec!["1", "2"]);
-            reading.misfit(9, &Record::from(&record), 3).unwrap();
-            assert_eq!(
-                reading.source.skips.first[1].reason,
-                "2 fields instead of 3: cut off or no table row"
-            );
-        });
-    }
-
-    #[test]
-    fn the_text_of_a_skipped_record_is_cut_and_has_no_control_characters() {
-        reading("x\n", |reading| {
-            reading.skip(1, None, &format!("\u{1b}[31m{}", "é".repeat(200)), "why").unwrap();
-            let text = &reading.source.skips.first[0].text;
-            assert_eq!(text.chars().count(), SHOWN + 1);
-            assert!(text.starts_with("[31mé") && text.ends_with("é…"), "{text}");
-        });
     }
 }

@@ -1,17 +1,19 @@
 //! Nsight Compute details page and `--metrics` lists: one row per launch and metric, or rule.
 
-use std::collections::HashMap;
+mod beside;
+mod metrics;
+mod whole;
+
+use beside::Apart;
+use metrics::{Meaning, Metrics};
 
 use super::parts::{Cell, Known, Parts};
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
-use super::{
-    BEST, Catalog, Dimension, Identity, Kind, Preamble, Raw, RuleColumns, Wanted, complete_shape,
-    content, kind, unit,
-};
+use super::{BEST, Dimension, Identity, Preamble, Raw, RuleColumns, complete_shape, content};
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_of;
 use crate::ingest::split::fields;
-use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler, ToolAdvice};
 
 pub(super) const FORMAT: Format = Format {
@@ -70,107 +72,6 @@ impl Columns {
     }
 }
 
-/// A metric as it stands in the rows: section, name and unit decide what it is.
-struct Metric {
-    section: Vec<u8>,
-    name: Vec<u8>,
-    unit: Vec<u8>,
-    meaning: Meaning,
-    kind: Kind,
-    launches: u64,
-    /// The launch that had it last, and its value there.
-    last: (u64, f64),
-    /// The same metric in another unit.
-    twin: Option<usize>,
-}
-
-enum Meaning {
-    /// Not needed.
-    Ignored,
-    Value {
-        slot: usize,
-        factor: f64,
-        dimension: Dimension,
-    },
-    /// Needed, but its unit cannot be used.
-    Unusable(String),
-}
-
-/// The metrics of a file; rows of one launch mostly repeat the order of the launch before.
-#[derive(Default)]
-struct Metrics {
-    known: Vec<Metric>,
-    by_key: HashMap<Vec<u8>, usize>,
-    order: Vec<usize>,
-    next: usize,
-    catalog: Catalog,
-    key: Vec<u8>,
-}
-
-impl Metrics {
-    fn restart(&mut self) {
-        self.next = 0;
-    }
-
-    fn find(&mut self, section: &[u8], name: &[u8], unit: &[u8]) -> usize {
-        let place = self.next;
-        self.next += 1;
-        if let Some(expected) = self.order.get(place).copied() {
-            let metric = &self.known[expected];
-            if metric.name == name && metric.section == section && metric.unit == unit {
-                return expected;
-            }
-        }
-        self.key.clear();
-        for part in [section, name, unit] {
-            self.key.extend_from_slice(part);
-            self.key.push(0);
-        }
-        let found = self.by_key.get(&self.key).copied().unwrap_or_else(|| {
-            let metric = self.understand(section, name, unit);
-            self.known.push(metric);
-            self.by_key.insert(self.key.clone(), self.known.len() - 1);
-            self.known.len() - 1
-        });
-        if place < self.order.len() {
-            self.order[place] = found;
-        } else if place == self.order.len() && place < 4096 {
-            self.order.push(found);
-        }
-        found
-    }
-
-    fn understand(&mut self, section: &[u8], name: &[u8], unit_word: &[u8]) -> Metric {
-        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        let (section_text, name_text, unit_text) = (text(section), text(name), text(unit_word));
-        let wanted = self.catalog.row(&section_text, &name_text, unit_text == "%");
-        let meaning = wanted.map_or(Meaning::Ignored, |wanted| meaning(wanted, &unit_text));
-        Metric {
-            section: section.to_vec(),
-            name: name.to_vec(),
-            unit: unit_word.to_vec(),
-            twin: self.known.iter().position(|one| one.name == name && one.section == section),
-            meaning,
-            kind: kind(&name_text),
-            launches: 0,
-            last: (0, 0.0),
-        }
-    }
-}
-
-fn meaning(wanted: Wanted, word: &str) -> Meaning {
-    match unit(word) {
-        Some(unit) if unit.dimension == wanted.dimension => Meaning::Value {
-            slot: wanted.slot,
-            factor: unit.factor * wanted.factor,
-            dimension: wanted.dimension,
-        },
-        Some(_) if word.is_empty() => Meaning::Unusable("no unit".to_owned()),
-        Some(_) => Meaning::Unusable(format!("unit {word:?} is not {}", wanted.dimension.noun())),
-        None => Meaning::Unusable(format!("unknown unit {word:?}")),
-    }
-}
-
 /// The error where the rows of a launch cannot be put together.
 fn scattered(reading: &Reading<'_>, (process, id): (u32, u32)) -> IngestError {
     reading
@@ -197,28 +98,26 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| line.contains("Metric Value") && is_header(&fields(line)),
         |line| preamble.line(line),
     )?;
-    let columns = Columns::new(&header);
     let numerals = reading.numerals(&evidence(&reading.sample), true)?;
-    let mut table = Table {
-        identity: Identity::new(&header),
-        columns,
-        metrics: Metrics::default(),
-        row: Row::new(numerals),
-        current: None,
-        is_within: false,
-        cells: Vec::new(),
-        launch: 1,
-        parts: Parts::default(),
-        preamble,
-        advice: Vec::new(),
-        rules: 0,
-        crowded: 0,
-        sms: None,
-    };
+    let columns = Columns::new(&header);
+    let mut table = Table::new(Identity::new(&header), columns, numerals, preamble);
     let mut records = reading.records();
-    while let Some(record) = records.next()? {
-        let line = record.line();
-        table.record(reading, &record, line)?;
+    loop {
+        if records.is_large() {
+            let is_strict = reading.is_strict();
+            records.share(|thread| table.understand(thread, is_strict));
+        }
+        if let Some(part) = records.part(|part| table.fits(part))? {
+            table.join(reading, part)?;
+        } else if let Some(record) = records.next()? {
+            let line = record.line();
+            table.record(reading, &record, line)?;
+            if std::mem::take(&mut table.has_turned) {
+                records.read_alone();
+            }
+        } else {
+            break;
+        }
     }
     table.flush(reading)?;
     table.put_together(reading)?;
@@ -266,9 +165,37 @@ struct Table {
     crowded: u64,
     /// SM count as a rule's text tells it, where no metric does.
     sms: Option<u32>,
+    /// Whether a record changed what those after it mean.
+    has_turned: bool,
+    /// The launches of another thread's rows, whose parts may be anywhere in the file.
+    apart: Option<Vec<Apart>>,
+    /// The numbers that metrics of other threads have here, by thread.
+    numbers: Vec<Vec<u32>>,
 }
 
 impl Table {
+    fn new(identity: Identity, columns: Columns, numerals: Numerals, preamble: Preamble) -> Self {
+        Self {
+            identity,
+            columns,
+            metrics: Metrics::default(),
+            row: Row::new(numerals),
+            current: None,
+            is_within: false,
+            cells: Vec::new(),
+            launch: 1,
+            parts: Parts::default(),
+            preamble,
+            advice: Vec::new(),
+            rules: 0,
+            crowded: 0,
+            sms: None,
+            has_turned: false,
+            apart: None,
+            numbers: Vec::new(),
+        }
+    }
+
     fn record(
         &mut self,
         reading: &mut Reading<'_>,
@@ -280,12 +207,14 @@ impl Table {
         let is_next =
             std::mem::take(&mut self.is_within) && record.repeated() >= self.identity.width();
         if !is_next && self.preamble.takes(reading, record) {
+            self.has_turned = true;
             return Ok(());
         }
         if !is_next && let Some(header) = self.identity.header(record, is_header) {
             self.flush(reading)?;
             reading.source.other_lines += 1;
             (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
+            self.has_turned = true;
             return Ok(());
         }
         reading.source.rows += 1;
@@ -419,6 +348,7 @@ impl Table {
         if self.sms.is_none() {
             let mut text = (self.columns.value..record.len()).filter_map(|at| record.get(at));
             self.sms = text.find_map(|text| multiprocessors(&String::from_utf8_lossy(text)));
+            self.has_turned |= self.sms.is_some();
         }
         if let Some(columns) = self.columns.rule {
             self.advice.extend(columns.read(reading, record, line, self.row.numerals)?);
@@ -442,13 +372,38 @@ impl Table {
         complete_shape(&mut current.head.shape, &self.row.raw);
         let catalog = &self.metrics.catalog;
         self.row.derive(reading, catalog, current.head.device, &current.name);
-        let known = self.parts.known(
-            current.key,
-            &self.cells,
-            |row| reading.head(row).name == current.head.name,
-            |row| reading.contradicts(row, self.row.values()),
-        );
+        let known = match &mut self.apart {
+            Some(apart) => {
+                apart.push(Apart { key: current.key, cells: self.cells.clone() });
+                None
+            }
+            None => Some(self.parts.known(
+                current.key,
+                &self.cells,
+                |row| reading.head(row).name == current.head.name,
+                |row| reading.contradicts(row, self.row.values()),
+            )),
+        };
         let row = match known {
+            None => reading.push(current.head, self.row.values()),
+            Some(known) => self.place(reading, &current, known)?,
+        };
+        for advice in self.advice.drain(..) {
+            self.crowded += u64::from(!reading.advise(row, advice));
+        }
+        self.row.raw.clear();
+        self.cells.clear();
+        Ok(())
+    }
+
+    /// Appends the current launch, or adds it to the one it is a part of.
+    fn place(
+        &mut self,
+        reading: &mut Reading<'_>,
+        current: &Current,
+        known: Known,
+    ) -> Result<usize, IngestError> {
+        Ok(match known {
             Known::Part(row) => {
                 if self.parts.is_dropped() {
                     reading.fill(row, self.row.values());
@@ -464,13 +419,7 @@ impl Table {
                 row
             }
             Known::Lost => return Err(scattered(reading, current.key)),
-        };
-        for advice in self.advice.drain(..) {
-            self.crowded += u64::from(!reading.advise(row, advice));
-        }
-        self.row.raw.clear();
-        self.cells.clear();
-        Ok(())
+        })
     }
 
     /// Derives again what launches have whose rows were in several places.
