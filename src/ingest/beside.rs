@@ -12,7 +12,7 @@ use super::{IngestError, Reading};
 use crate::model::{Batch, Profile};
 
 /// With more names than this a thread forgets them all: it would hold those of the whole file.
-const MOST_NAMES: usize = 1 << 16;
+const MOST_NAMES: usize = 1 << 13;
 
 /// After so many chunks in a row that are to be read in order, a thread tries no more.
 const MOST_REFUSED: usize = 16;

@@ -76,7 +76,7 @@ pub(super) fn read(inputs: &[Input], fresh: &[bool], options: &Options) -> Vec<P
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use crate::ingest::{self, Input, Options};
     use crate::model::{NameId, Profile, Quantity};
@@ -125,6 +125,33 @@ mod tests {
             let one = read(1, strict);
             for threads in [2, 3, 8] {
                 assert!(read(threads, strict) == one, "{threads} threads, strict {strict}");
+            }
+        }
+    }
+
+    /// Each file of a folder and of those in it.
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let mut paths: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let below = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
+        paths.into_iter().flat_map(below).collect()
+    }
+
+    #[test]
+    fn real_exports_are_the_same_by_any_number_of_threads() {
+        let Some(profiles) = std::env::var_os("ROOFLINT_PROFILES") else { return };
+        for part in ["ncu", "pyprof"] {
+            for path in files(&Path::new(&profiles).join(part)) {
+                let read = |threads| {
+                    let options = Options { threads, ..Options::default() };
+                    let profile = ingest::read(&[Input::Named(path.clone())], &options);
+                    profile.map_or_else(|error| error.to_string(), |profile| all(&profile))
+                };
+                let one = read(1);
+                for threads in [2, 8] {
+                    assert!(read(threads) == one, "{}: {threads} threads", path.display());
+                }
             }
         }
     }

@@ -28,7 +28,9 @@ impl Batch {
             devices: profile.devices[devices..].to_vec(),
         };
         let now = [batch.names.len(), batch.origins.len(), batch.devices.len()];
-        given.iter_mut().zip(now).for_each(|(given, now)| *given += now);
+        for (given, now) in given.iter_mut().zip(now) {
+            *given += now;
+        }
         batch
     }
 }

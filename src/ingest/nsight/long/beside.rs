@@ -97,7 +97,9 @@ impl Table {
             self.metrics.known[*number as usize].launches += count;
         }
         for Apart { key, mut cells } in more.launches {
-            cells.iter_mut().for_each(|(metric, _)| *metric = numbers[*metric as usize]);
+            for (metric, _) in &mut cells {
+                *metric = numbers[*metric as usize];
+            }
             self.parts.keep(key, row, &cells);
             row += 1;
         }

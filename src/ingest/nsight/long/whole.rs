@@ -29,7 +29,8 @@ pub(super) fn launches_of(
         key
     };
     let rows = block.len();
-    let (first, last) = (key(0)?, key(rows.checked_sub(1)?)?);
+    let end = rows.checked_sub(1)?;
+    let (first, last) = (key(0)?, key(end)?);
     let start = (1..rows).find(|at| key(*at).as_ref() != Some(&first))?;
     let end = (start..rows).rfind(|at| key(*at).as_ref() != Some(&last))? + 1;
     (key(start).is_some() && key(end - 1).is_some()).then_some(start..end)
