@@ -28,11 +28,14 @@ pub struct IdleCauses {
     pub unknown: Seconds,
 }
 
+/// Start of work, start of the call that launched it, and its thread.
+type Launched = (u64, u64, u32);
+
 /// Calls of the host by what they explain.
 #[derive(Debug, Default)]
 pub(super) struct HostCalls {
-    /// Of each device of a file: start of the work, start of its call, thread; in order.
-    launches: BTreeMap<(u16, HintId), Vec<(u64, u64, u32)>>,
+    /// Of each device of a file, in order.
+    launches: BTreeMap<(u16, HintId), Vec<Launched>>,
     /// Of each thread of a file, in order and without overlap.
     waits: BTreeMap<(u16, u32), Vec<(u64, u64)>>,
 }

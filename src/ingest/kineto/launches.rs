@@ -6,6 +6,7 @@ use super::devices::{self, Properties};
 use super::event::Launch;
 use super::gathered::{Gathered, Kernel, Moved};
 use super::links::Links;
+use super::nested::Span;
 use super::places::Places;
 use super::work::{Judged, Member, Named, Works};
 use crate::ingest::Reading;
@@ -104,8 +105,7 @@ impl Writer {
             steps: annotated,
             ..
         } = gathered;
-        moved.sort_by_key(|one| (one.start, one.correlation));
-        moved.dedup_by(|one, other| one.correlation > 0 && one == other);
+        in_order(&mut moved);
         kernels.sort_by_key(|kernel| kernel.start);
         let twice = leave_out_copies(&mut kernels);
         if twice > 0 {
@@ -186,17 +186,9 @@ impl Writer {
         }
         self.activities(reading, &moved, &hints);
         self.host(reading, (&kernels, &moved), &links, &hints);
-        for wait in &waits {
-            if let (Some(start), Some(end)) = (self.at(wait.start), self.at(wait.end)) {
-                let thread = wait.thread;
-                reading.add_wait(HostWait { thread, start, end, ..HostWait::default() });
-            }
-        }
-        let launched = launched(&kernels, &moved, &links);
-        self.steps(reading, &steps(annotated, launched), &hints);
-        reading.source.recorded = Recorded::Everything;
-        let unnamed = kernels.len() as u64 - self.filled[6].1;
-        self.finish(reading, about, short, unnamed);
+        self.waits(reading, &waits);
+        self.steps(reading, &steps(annotated, launched(&kernels, &moved, &links)), &hints);
+        self.finish(reading, about, short, kernels.len() as u64 - self.filled[6].1);
         reading.source.clues.extend(clues);
     }
 
@@ -207,6 +199,7 @@ impl Writer {
         moved: &[Moved],
         hints: &HashMap<Option<i64>, HintId>,
     ) {
+        reading.source.recorded = Recorded::Everything;
         for one in moved {
             let Some(device) = hints.get(&one.device) else { continue };
             reading.add_activity(Activity {
@@ -243,6 +236,16 @@ impl Writer {
                     thread,
                     ..LaunchCall::default()
                 });
+            }
+        }
+    }
+
+    /// Appends the calls in which a thread waits for the GPU.
+    fn waits(&self, reading: &mut Reading<'_>, waits: &[Span]) {
+        for wait in waits {
+            if let (Some(start), Some(end)) = (self.at(wait.start), self.at(wait.end)) {
+                let thread = wait.thread;
+                reading.add_wait(HostWait { thread, start, end, ..HostWait::default() });
             }
         }
     }
@@ -373,6 +376,12 @@ impl Writer {
         self.origins.push((basis, id));
         id
     }
+}
+
+/// Sorts copies and fills by time, without those that are written again.
+fn in_order(moved: &mut Vec<Moved>) {
+    moved.sort_by_key(|one| (one.start, one.correlation));
+    moved.dedup_by(|one, other| one.correlation > 0 && one == other);
 }
 
 /// All work of the GPUs whose call is in the trace.
