@@ -111,7 +111,7 @@ mod tests {
 
     fn is_alike(text: &str) {
         let read = |threads, strict| {
-            let options = Options { threads, strict, ..Options::default() };
+            let options = Options { strict, threads, ..Options::default() };
             match ingest::read(&[Input::text("large.csv", text)], &options) {
                 Ok(profile) => {
                     let names = (0..profile.names.len()).map(|id| NameId(id as u32));

@@ -359,6 +359,12 @@ fn the_time_of_real_traces_is_that_of_their_events() {
     for (file, figures) in expected {
         assert_eq!(of(&collection.join(file)), *figures, "{file}");
     }
+}
+
+/// Idle time by cause and steps of the shared traces, counted by independent programs.
+#[test]
+fn idle_causes_and_steps_of_real_traces_are_those_of_their_events() {
+    let Some(collection) = collection() else { return };
     for (file, causes) in [
         (
             "kineto/hta_a100_alexnet.json.gz",
