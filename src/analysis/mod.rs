@@ -10,6 +10,7 @@ mod confidence;
 mod design;
 mod error;
 mod explain;
+mod figures;
 mod find;
 mod grouping;
 mod groups;
@@ -51,6 +52,7 @@ pub use confidence::Confidence;
 pub use design::Spare;
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
+pub use figures::{DeviceRow, device_columns, device_rows};
 pub use grouping::{Group, GroupTotals, Target, Worst};
 #[cfg(feature = "frames")]
 pub use inputs::compare_inputs;

@@ -1,0 +1,24 @@
+//! Ranks of a training job, more than fit into memory: a launch table in partitions, its summary in mergeable
+//! partials, and the comparison of ranks.
+
+mod manifest;
+mod names;
+mod partition;
+
+use std::num::NonZero;
+use std::thread;
+
+pub use manifest::{DEVICES, DeviceEntry, LAYOUT, MANIFEST, Manifest, PartEntry, SourceFile};
+pub use names::{RankFiles, by_rank, rank_in};
+pub use partition::{Partitioned, Partitioning};
+
+/// Runs `work` on as many threads as are asked for (0: one per core), at most one per job, and waits for all.
+fn side_by_side(threads: usize, jobs: usize, work: impl Fn() + Sync) {
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = if threads == 0 { cores() } else { threads };
+    thread::scope(|scope| {
+        for _ in 0..threads.min(jobs) {
+            scope.spawn(&work);
+        }
+    });
+}
