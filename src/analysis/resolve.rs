@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, CatalogError, Device, Observed};
 use crate::model::{DeviceHint, Profile, Quantity};
 
 /// A device on which launches of the profile ran.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DeviceUse {
     /// Its catalog entry; `None` if it is unknown.
     pub device: Option<Device>,
@@ -80,6 +80,21 @@ impl DeviceUse {
         }
     }
 
+    /// Returns `true` if launches on the two are launches on one device.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (&self.device, &other.device) {
+            (Some(one), Some(two)) => {
+                one.id == two.id
+                    && self.notes == other.notes
+                    && self.hint.reached == other.hint.reached
+            }
+            (None, None) => {
+                self.stand_in == other.stand_in && self.hint.l2_bytes == other.hint.l2_bytes
+            }
+            _ => false,
+        }
+    }
+
     /// Its compute capability, by the catalog or the export.
     pub(super) fn compute_capability(&self) -> Option<&str> {
         let device = self.device.as_ref().and_then(|device| device.compute_capability.as_deref());
@@ -116,15 +131,7 @@ pub(super) fn devices(
     let hints = if profile.devices.is_empty() { &empty[..] } else { &profile.devices };
     for (hint, observed) in hints.iter().zip(Observed::of(profile)) {
         let found = device(profile, catalog, asked, (hint, observed))?;
-        let same = devices.iter().position(|known| match (&known.device, &found.device) {
-            (Some(one), Some(two)) => {
-                one.id == two.id && known.notes == found.notes && known.hint.reached == hint.reached
-            }
-            (None, None) => {
-                known.stand_in == found.stand_in && known.hint.l2_bytes == hint.l2_bytes
-            }
-            _ => false,
-        });
+        let same = devices.iter().position(|known| known.is_same(&found));
         of_hint.push(same.unwrap_or(devices.len()));
         match same {
             None => devices.push(found),

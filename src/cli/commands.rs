@@ -7,6 +7,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use super::args;
 use super::environment::Variable;
 use super::exit::Failure;
+#[cfg(feature = "frames")]
+use super::fleet;
 #[cfg(feature = "page")]
 use super::learn;
 use super::terminal::Terminal;
@@ -71,6 +73,8 @@ pub(super) enum Command {
     Calibrate(calibrate::Calibrate),
     Baseline(baseline::Baseline),
     Trend(trend::Trend),
+    #[cfg(feature = "frames")]
+    Fleet(fleet::Fleet),
     #[cfg(feature = "page")]
     Learn(learn::Learn),
     Devices(devices::Devices),
@@ -97,6 +101,8 @@ impl Cli {
             Command::Calibrate(command) => calibrate::run(command, terminal),
             Command::Baseline(command) => baseline::run(command, terminal),
             Command::Trend(command) => trend::run(command, terminal),
+            #[cfg(feature = "frames")]
+            Command::Fleet(command) => fleet::run(command, terminal),
             #[cfg(feature = "page")]
             Command::Learn(command) => learn::run(command, terminal),
             Command::Devices(command) => devices::run(command, terminal),

@@ -16,6 +16,8 @@ mod convert;
 mod devices;
 mod environment;
 pub mod exit;
+#[cfg(feature = "frames")]
+mod fleet;
 mod formats;
 mod gate;
 mod guesses;

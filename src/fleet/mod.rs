@@ -4,6 +4,9 @@
 mod manifest;
 mod names;
 mod partition;
+mod rows;
+mod scan;
+mod stragglers;
 
 use std::num::NonZero;
 use std::thread;
@@ -11,6 +14,8 @@ use std::thread;
 pub use manifest::{DEVICES, DeviceEntry, LAYOUT, MANIFEST, Manifest, PartEntry, SourceFile};
 pub use names::{RankFiles, by_rank, rank_in};
 pub use partition::{Partitioned, Partitioning};
+pub use scan::{Gathered, Rank, scan};
+pub use stragglers::{Cause, Imbalance, Straggler, imbalances, stragglers};
 
 /// Runs `work` on as many threads as are asked for (0: one per core), at most one per job, and waits for all.
 fn side_by_side(threads: usize, jobs: usize, work: impl Fn() + Sync) {

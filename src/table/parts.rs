@@ -17,6 +17,7 @@ use super::SCHEMA;
 use super::cell::{Cell, Form};
 use super::columns::{LaunchColumn, columns};
 use super::frames::{FrameError, quietly};
+use super::row::Row;
 use crate::model::{Launch, Profile, Quantity};
 
 /// Largest number of rows in a row group: what a reader holds at once.
@@ -244,8 +245,17 @@ impl RowGroup {
         self.height
     }
 
+    /// Reads a row; `false` if it is not one that a launch table can have.
+    #[must_use]
+    pub fn read(&self, row: usize, into: &mut Row) -> bool {
+        let mut values = std::mem::take(&mut into.values);
+        values.clear();
+        *into = Row { values, ..Row::default() };
+        self.row(row).all(|(column, cell)| !column.is_about(into) || column.set(into, cell).is_ok())
+    }
+
     /// Iterates over the cells of a row that are not missing, in the order of the columns.
-    pub fn row(&self, row: usize) -> impl Iterator<Item = (&'static LaunchColumn, Cell<'_>)> {
+    fn row(&self, row: usize) -> impl Iterator<Item = (&'static LaunchColumn, Cell<'_>)> {
         self.columns.iter().filter_map(move |(column, cells)| {
             let cell = match cells {
                 Cells::Text(rows, words) => Cell::word(words.get((*rows.get(row)?)? as usize)?),
