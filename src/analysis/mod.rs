@@ -63,7 +63,7 @@ pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Supply, Use, command_for, short_command_for};
 pub use next_ncu::{Collected, NextNcu, filter_name};
-pub use partial::{Concluded, KernelRanks, Partial, RankFigures, RankId};
+pub use partial::{Concluded, KernelPart, KernelRanks, Partial, RankFigures, RankId};
 pub use partition::{Partition, Segment, TimePart};
 pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::ceilings::CeilingSet;
 use super::groups::Groups;
 use super::record::{Key, PartKey, Record};
@@ -44,8 +46,11 @@ pub struct KernelRanks {
     times: Vec<f64>,
 }
 
+/// A rank with a time in seconds.
+type End = Option<(RankId, f64)>;
+
 /// The figures of one rank.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankFigures {
     /// Number of launches.
     pub launches: u64,
@@ -87,6 +92,21 @@ struct Merged {
     /// Times of its launches.
     times: Sketch,
     ranks: KernelRanks,
+}
+
+/// A kernel of a partial, for documents.
+#[derive(Debug, Clone)]
+pub struct KernelPart {
+    /// Row of its longest launch.
+    pub row: usize,
+    /// Id of its device in the catalog; `None` if it is unknown.
+    pub device: Option<String>,
+    /// Its sums by name, each as terms that do not overlap.
+    pub figures: BTreeMap<String, Vec<f64>>,
+    /// Times of its launches.
+    pub times: Sketch,
+    /// Its time in each rank.
+    pub ranks: KernelRanks,
 }
 
 /// An analysis of all that was merged.
@@ -146,6 +166,20 @@ impl KernelRanks {
         sketch
     }
 
+    /// Returns the least and the greatest time with their ranks, times that are kept as they are, and the others.
+    #[must_use]
+    pub fn into_parts(self) -> (End, End, Vec<f64>, Option<Sketch>) {
+        let end = |end: Option<(RankId, Seconds)>| end.map(|(id, time)| (id, time.get()));
+        (end(self.least), end(self.greatest), self.times, self.sketch)
+    }
+
+    /// Makes it of what [`KernelRanks::into_parts`] returned.
+    #[must_use]
+    pub fn from_parts(least: End, greatest: End, times: Vec<f64>, sketch: Option<Sketch>) -> Self {
+        let end = |end: End| end.map(|(id, time)| (id, Seconds::new(time)));
+        Self { least: end(least), greatest: end(greatest), sketch, times }
+    }
+
     /// Returns the number of ranks.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -171,7 +205,7 @@ impl KernelRanks {
 }
 
 impl Partial {
-    /// Sums the launches of one rank.
+    /// Sums the launches of one rank; without `ceilings`, those that fit it.
     ///
     /// # Errors
     /// [`AnalysisError`] under the same conditions as [`super::analyze`].
@@ -180,10 +214,10 @@ impl Partial {
         rank: &RankId,
         catalog: &Catalog,
         options: &Options,
-        ceilings: CeilingSet,
+        ceilings: Option<CeilingSet>,
     ) -> Result<Self, AnalysisError> {
         let (devices, of_hint) = resolve::devices(profile, catalog, options.device.as_deref())?;
-        super::choose_ceilings(profile, Some(ceilings))?;
+        let (ceilings, _) = super::choose_ceilings(profile, ceilings)?;
         let instruments = Instruments::of(profile);
         let mut groups = Groups::new(options.taxonomy.clone());
         let setting = summing::Setting {
@@ -398,17 +432,12 @@ impl Partial {
         figures
     }
 
-    /// Returns the verdicts on all kernels.
+    /// Returns the same with its kernels in the order of their names, whatever the order of merging was.
     #[must_use]
-    pub fn conclude(self, options: &Options) -> Concluded {
-        let ceilings = self.ceilings.unwrap_or(CeilingSet::Spec);
-        let mut ordered = Self {
-            ceilings: self.ceilings,
-            groups: Groups::new(options.taxonomy.clone()),
-            ..Self::default()
-        };
+    pub fn ordered(self) -> Self {
+        let mut ordered =
+            Self { ceilings: self.ceilings, groups: self.groups.again(), ..Self::default() };
         let mut kernels = self.kernels;
-        // Whatever the order of merging was.
         kernels.sort_by_cached_key(|merged| {
             let launch = self.profile.launch(merged.row);
             let operator = self.profile.names.get(launch.head.operator);
@@ -420,7 +449,65 @@ impl Partial {
             let device = self.of_hint[usize::from(self.profile.launches.head(merged.row).device.0)];
             ordered.absorb(&self.profile, &self.devices[device], merged);
         }
-        let Self { profile, devices, of_hint, mut groups, kernels, .. } = ordered;
+        ordered
+    }
+
+    /// Returns the launches that the rows of the kernels are of.
+    #[must_use]
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Iterates over the kernels, for documents.
+    pub fn parts(&self) -> impl Iterator<Item = KernelPart> {
+        self.kernels.iter().map(|merged| {
+            let device = self.of_hint[usize::from(self.profile.launches.head(merged.row).device.0)];
+            let device = self.devices[device].device.as_ref();
+            let figures = merged.record.0.iter();
+            KernelPart {
+                row: merged.row,
+                device: device.map(|device| device.id.clone()),
+                figures: figures.map(|(key, figure)| (key.name(), figure.terms())).collect(),
+                times: merged.times.clone(),
+                ranks: merged.ranks.clone(),
+            }
+        })
+    }
+
+    /// Makes a partial of kernels whose longest launches are the rows of a profile.
+    ///
+    /// # Errors
+    /// A description of what is wrong: a figure or a device that is not known.
+    pub fn from_parts(
+        profile: &Profile,
+        parts: Vec<KernelPart>,
+        ceilings: CeilingSet,
+        catalog: &Catalog,
+        options: &Options,
+    ) -> Result<Self, String> {
+        let groups = Groups::new(options.taxonomy.clone());
+        let mut partial = Self { ceilings: Some(ceilings), groups, ..Self::default() };
+        for part in parts {
+            let mut record = Record::default();
+            for (name, terms) in part.figures {
+                let key = Key::named(&name).ok_or_else(|| format!("unknown figure {name:?}"))?;
+                record.0.insert(key, key.of_terms(&terms));
+            }
+            let hint = profile.launches.head(part.row).device;
+            let hint = profile.devices.get(usize::from(hint.0)).cloned().unwrap_or_default();
+            let device = resolve::again(catalog, &hint, part.device.as_deref())
+                .map_err(|error| error.to_string())?;
+            let merged = Merged { row: part.row, record, times: part.times, ranks: part.ranks };
+            partial.absorb(profile, &device, merged);
+        }
+        Ok(partial)
+    }
+
+    /// Returns the verdicts on all kernels.
+    #[must_use]
+    pub fn conclude(self, options: &Options) -> Concluded {
+        let ceilings = self.ceilings.unwrap_or(CeilingSet::Spec);
+        let Self { profile, devices, of_hint, mut groups, kernels, .. } = self.ordered();
         let natures = groups.take_natures(&profile);
         groups.finish(&profile);
         let instruments = Instruments::of(&profile);

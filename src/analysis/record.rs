@@ -88,6 +88,15 @@ pub(super) enum Figure {
 }
 
 impl Figure {
+    /// Returns its terms for documents; counts are exact below 2⁵³.
+    pub(super) fn terms(&self) -> Vec<f64> {
+        match self {
+            Self::Sum(sum) => sum.terms(),
+            Self::Count(count) => vec![*count as f64],
+            Self::Least(value) | Self::Greatest(value) => vec![*value],
+        }
+    }
+
     fn merge(&mut self, other: &Self) {
         match (self, other) {
             (Self::Sum(one), Self::Sum(other)) => one.merge(other),
@@ -250,6 +259,17 @@ impl Key {
             all.chain(PartKey::all().map(Key::Rest)).map(|key| (key.name(), key)).collect()
         });
         BY_NAME.get(name).copied()
+    }
+
+    /// Returns the figure that these terms are of.
+    pub(super) fn of_terms(self, terms: &[f64]) -> Figure {
+        let first = terms.first().copied().unwrap_or_default();
+        match self.empty() {
+            Figure::Sum(_) => Figure::Sum(terms.iter().copied().collect()),
+            Figure::Count(_) => Figure::Count(first as u64),
+            Figure::Least(_) => Figure::Least(first),
+            Figure::Greatest(_) => Figure::Greatest(first),
+        }
     }
 
     /// Returns the figure of a key that has nothing yet, which tells how it merges.

@@ -145,6 +145,30 @@ pub(super) fn devices(
     Ok((devices, of_hint))
 }
 
+/// Returns the device that a document says a launch ran on, by its id in the catalog.
+pub(super) fn again(
+    catalog: &Catalog,
+    hint: &DeviceHint,
+    id: Option<&str>,
+) -> Result<DeviceUse, AnalysisError> {
+    let observed = Observed::default();
+    let known = id.and_then(|id| catalog.find(id, hint).ok());
+    let Some(known) = known else {
+        return device(&Profile::default(), catalog, None, (hint, observed));
+    };
+    Ok(DeviceUse {
+        notes: Vec::new(),
+        roofs: Roofs::new(Some(&known), hint, &observed),
+        hint: hint.clone(),
+        observed,
+        stand_in: stand_in(hint),
+        device: Some(known),
+        how: "as the partial says".to_owned(),
+        is_asked: false,
+        unknown: None,
+    })
+}
+
 fn device(
     profile: &Profile,
     catalog: &Catalog,

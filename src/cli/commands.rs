@@ -8,7 +8,7 @@ use super::args;
 use super::environment::Variable;
 use super::exit::Failure;
 #[cfg(feature = "frames")]
-use super::fleet;
+use super::{fleet, summarize};
 #[cfg(feature = "page")]
 use super::learn;
 use super::terminal::Terminal;
@@ -75,6 +75,10 @@ pub(super) enum Command {
     Trend(trend::Trend),
     #[cfg(feature = "frames")]
     Fleet(fleet::Fleet),
+    #[cfg(feature = "frames")]
+    Summarize(summarize::Summarize),
+    #[cfg(feature = "frames")]
+    Merge(summarize::Merge),
     #[cfg(feature = "page")]
     Learn(learn::Learn),
     Devices(devices::Devices),
@@ -103,6 +107,10 @@ impl Cli {
             Command::Trend(command) => trend::run(command, terminal),
             #[cfg(feature = "frames")]
             Command::Fleet(command) => fleet::run(command, terminal),
+            #[cfg(feature = "frames")]
+            Command::Summarize(command) => summarize::summarize(command, terminal),
+            #[cfg(feature = "frames")]
+            Command::Merge(command) => summarize::merge(command, terminal),
             #[cfg(feature = "page")]
             Command::Learn(command) => learn::run(command, terminal),
             Command::Devices(command) => devices::run(command, terminal),

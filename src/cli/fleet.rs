@@ -15,12 +15,13 @@ use crate::report::{FleetReport, Style};
 /// Rows of tables where nobody asks for another number.
 const ROWS: usize = 10;
 
-/// Compare the ranks of a job, from a folder of partitions
+/// Compare the ranks of a job, from a folder of partitions or from summaries
 #[derive(Debug, Args)]
 pub(super) struct Fleet {
-    /// A folder of partitions, as `convert -o FOLDER/` writes it
-    #[arg(value_name = "FOLDER", required = true)]
-    folder: PathBuf,
+    /// A folder of partitions, as `convert -o FOLDER/` writes it; or summaries, as `summarize` and `merge` write
+    /// them
+    #[arg(value_name = "FOLDER|FILE", required = true)]
+    files: Vec<PathBuf>,
 
     /// Number of threads; 0: one per core. Results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
@@ -62,8 +63,12 @@ pub(super) fn run(command: &Fleet, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("report format")?;
     let session = session::new(&command.model, config::load(&command.advice, terminal)?)?;
     let (catalog, options) = (&session.catalog, &session.options);
-    let Gathered { partial, ranks, notes, .. } =
-        fleet::scan(&command.folder, catalog, options, command.threads)?;
+    let Gathered { partial, ranks, notes, .. } = match command.files.as_slice() {
+        [folder] if folder.is_dir() && fleet::partial_files(&command.files).is_err() => {
+            fleet::scan(folder, catalog, options, command.threads)?
+        }
+        files => fleet::merge_partials(&fleet::partial_files(files)?, catalog, options)?,
+    };
     let imbalances = if command.axes.is_empty() {
         Vec::new()
     } else {

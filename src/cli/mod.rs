@@ -40,6 +40,8 @@ mod session;
 mod settings;
 mod sides;
 mod store;
+#[cfg(feature = "frames")]
+mod summarize;
 mod terminal;
 mod trend;
 mod what_if;

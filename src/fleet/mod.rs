@@ -3,6 +3,7 @@
 
 mod manifest;
 mod names;
+mod partials;
 mod partition;
 mod rows;
 mod scan;
@@ -13,8 +14,9 @@ use std::thread;
 
 pub use manifest::{DEVICES, DeviceEntry, LAYOUT, MANIFEST, Manifest, PartEntry, SourceFile};
 pub use names::{RankFiles, by_rank, rank_in};
+pub use partials::{PARTIAL, merge_partials, partial_files, write_partial};
 pub use partition::{Partitioned, Partitioning};
-pub use scan::{Gathered, Rank, scan};
+pub use scan::{Gathered, Rank, scan, summarize};
 pub use stragglers::{Cause, Imbalance, Straggler, imbalances, stragglers};
 
 /// Runs `work` on as many threads as are asked for (0: one per core), at most one per job, and waits for all.

@@ -58,12 +58,15 @@ impl Partitioning<'_> {
     /// until then nothing refers to a new part.
     ///
     /// # Errors
-    /// [`IngestError`] if a rank cannot be told or is there twice, or the folder cannot be written. Ranks that cannot be
+    /// [`IngestError`] if a file has no rank, a rank is there twice, or the folder cannot be written. Ranks that cannot be
     /// read are in the result; the others are converted.
     pub fn write(&self, files: &[PathBuf]) -> Result<Partitioned, IngestError> {
         if !is_name(self.run) {
-            return Err(IngestError::new("", format!("{:?} is no name of a run", self.run))
-                .help("use letters, digits, `.`, `_`, `+` and `-`"));
+            return Err(IngestError::new(
+                "",
+                format!("{:?} cannot be the name of a run", self.run),
+            )
+            .help("use letters, digits, `.`, `_`, `+` and `-`"));
         }
         let mut manifest = Manifest::read(self.folder)?.unwrap_or_default();
         let (jobs, unchanged) = self.jobs(&manifest, by_rank(files)?)?;

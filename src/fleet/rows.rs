@@ -17,7 +17,7 @@ type Derivation = (Quantity, OriginKind, [u64; 2]);
 
 /// A part on its way back to a profile.
 #[derive(Default)]
-struct Rows {
+pub(super) struct Rows {
     profile: Profile,
     /// How each quantity was derived, as the part tells.
     formulas: HashMap<Quantity, String>,
@@ -54,11 +54,16 @@ pub(super) fn read(path: &Path, expected: u64) -> Result<Profile, IngestError> {
     if !is_whole {
         return Err(error("has values that a launch table cannot have".to_owned()));
     }
-    rows.profile.names.finish();
-    Ok(rows.profile)
+    Ok(rows.finish())
 }
 
 impl Rows {
+    /// Returns all launches that were added.
+    pub(super) fn finish(mut self) -> Profile {
+        self.profile.names.finish();
+        self.profile
+    }
+
     /// Adds a row group; `false` if a row is not valid.
     fn add(&mut self, group: &RowGroup) -> bool {
         let mut row = Row::default();
@@ -69,7 +74,8 @@ impl Rows {
         })
     }
 
-    fn launch(&mut self, row: &Row) {
+    /// Adds a launch.
+    pub(super) fn launch(&mut self, row: &Row) {
         self.values.clear();
         for value in &row.values {
             let origin = self.origin(value);

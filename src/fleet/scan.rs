@@ -8,9 +8,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::manifest::{MANIFEST, Manifest, PartEntry};
 use super::{rows, side_by_side};
-use crate::analysis::{CeilingSet, Options, Partial, RankFigures, RankId};
+use crate::analysis::{AnalysisError, CeilingSet, Options, Partial, RankFigures, RankId};
 use crate::catalog::Catalog;
 use crate::ingest::IngestError;
+use crate::model::Profile;
 
 /// One rank of a fleet.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +89,28 @@ pub fn scan(
     notes.extend(skewed(&manifest));
     notes.extend(other_devices(&ranks));
     let rows = manifest.parts.iter().map(|part| part.rows).sum();
-    Ok(Gathered { partial, ranks, notes, rows })
+    Ok(Gathered { partial: partial.ordered(), ranks, notes, rows })
+}
+
+/// Sums the launches of one rank that was read already.
+///
+/// # Errors
+/// As [`scan`].
+pub fn summarize(
+    profile: &Profile,
+    id: RankId,
+    catalog: &Catalog,
+    options: &Options,
+) -> Result<Gathered, AnalysisError> {
+    let partial = Partial::of(profile, &id, catalog, options, options.ceilings)?;
+    let figures = partial.figures();
+    let rows = profile.launches.len() as u64;
+    Ok(Gathered {
+        partial: partial.ordered(),
+        ranks: vec![Rank { id, figures }],
+        notes: Vec::new(),
+        rows,
+    })
 }
 
 struct Work<'a> {
@@ -103,10 +125,10 @@ impl Work<'_> {
         let path = self.folder.join(&part.path);
         let profile = rows::read(&path, part.rows)?;
         let id = RankId { run: part.run.as_str().into(), rank: part.rank };
-        let partial = Partial::of(&profile, &id, self.catalog, self.options, self.ceilings)
+        let partial = Partial::of(&profile, &id, self.catalog, self.options, Some(self.ceilings))
             .map_err(|error| {
-                IngestError::new(path.display(), error.to_string()).help(error.help())
-            })?;
+            IngestError::new(path.display(), error.to_string()).help(error.help())
+        })?;
         let figures = partial.figures();
         Ok((partial, Rank { id, figures }))
     }
@@ -152,7 +174,7 @@ fn agree(folder: &Path, manifest: &Manifest) -> Result<(), IngestError> {
     for path in parts_on_disk(folder) {
         if !paths.contains(&path) {
             let message =
-                "not in the manifest: convert was interrupted, or the file is of elsewhere";
+                "not in the manifest: convert was interrupted, or the file does not belong here";
             return Err(
                 IngestError::new(path.display(), message).help("convert again, or remove the file")
             );
@@ -246,7 +268,7 @@ fn skewed(manifest: &Manifest) -> Vec<String> {
 }
 
 /// Names ranks on other devices than most.
-fn other_devices(ranks: &[Rank]) -> Vec<String> {
+pub(super) fn other_devices(ranks: &[Rank]) -> Vec<String> {
     let Some(usual) = usual_devices(ranks) else { return Vec::new() };
     let others: Vec<&Rank> = ranks.iter().filter(|rank| rank.figures.devices != *usual).collect();
     let Some(first) = others.first() else { return Vec::new() };

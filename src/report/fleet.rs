@@ -69,7 +69,8 @@ impl FleetReport<'_> {
         let totals = &self.analysis.totals;
         let hours = |time: Seconds| {
             let hours = time.get() / HOUR;
-            let price = self.price.map(|price| format!(", {:.2} of money", hours * price));
+            let cost = |price: f64| format!(" ({:.2} at {price:.2} per hour)", hours * price);
+            let price = self.price.map(cost);
             format!("{} GPU-hours{}", super::view::digits(hours), price.unwrap_or_default())
         };
         let launches = count(totals.launches, "launch", "launches");
