@@ -39,7 +39,7 @@ pub fn device_rows(
         let used = &devices[device];
         let row = DeviceRow {
             device: hint.name.clone(),
-            id: used.device.as_ref().map(|device| device.id.to_string()),
+            id: used.device.as_ref().map(|device| device.id.clone()),
             name: used.name().to_owned(),
             ceilings,
             figures: used.roofs.figures(),

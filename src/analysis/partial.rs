@@ -242,15 +242,18 @@ impl Partial {
         let mut times = times.into_iter();
         summing.each(|group, sums| {
             let mut sums = sums.clone();
-            let measured = Seconds::new(sums.measured.get());
             let merged = Merged {
                 row: sums.longest.0,
                 record: Record::of(&mut sums),
                 times: times.next().unwrap_or_default(),
-                ranks: KernelRanks::of(rank, measured),
+                ranks: KernelRanks::default(),
             };
             partial.absorb(profile, &devices[groups.keys[group].3 as usize], merged);
         });
+        for merged in &mut partial.kernels {
+            let measured = Seconds::new(merged.record.get(Key::Measured));
+            merged.ranks = KernelRanks::of(rank, measured);
+        }
         Ok(partial)
     }
 
@@ -363,7 +366,12 @@ impl Partial {
     fn hint(&mut self, id: HintId, from: &Profile, device: &DeviceUse) -> HintId {
         let hint = from.devices.get(usize::from(id.0)).cloned().unwrap_or_default();
         let hint = DeviceHint { ordinal: None, observed_memory_clock: None, ..hint };
-        let at = self.devices.iter().position(|known| known.is_same(device));
+        // What the launches of one rank say against the catalog makes no other device of it.
+        let is_it = |known: &DeviceUse| match (&known.device, &device.device) {
+            (Some(one), Some(two)) => one.id == two.id && known.hint.reached == device.hint.reached,
+            _ => known.is_same(device),
+        };
+        let at = self.devices.iter().position(is_it);
         let at = at.unwrap_or_else(|| {
             self.devices.push(device.clone());
             self.devices.len() - 1

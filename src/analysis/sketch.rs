@@ -7,7 +7,7 @@ use crate::units::Seconds;
 /// Counts of times in classes that each are 2% wide: a quantile is off by at most 1%.
 ///
 /// Classes are never joined, so a sketch follows from its times alone and merging is associative and commutative; a
-/// nanosecond to a day takes 1600 classes at most. Source: C. Masson, J. Rim and H. Lee, "DDSketch: a fast and
+/// nanosecond to a day takes 1600 classes at most. Source: C. Masson, J. Rim and H. Lee, "`DDSketch`: a fast and
 /// fully-mergeable quantile sketch with relative-error guarantees", PVLDB 12 (2019).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sketch {

@@ -274,7 +274,7 @@ fn devices(manifest: &Manifest) -> Result<Vec<u8>, frames::FrameError> {
     for (name, form) in analysis::device_columns() {
         let figures = entries.iter().map(|entry| entry.figures.get(&name));
         let cells = match form {
-            Form::Text => Cells::Text(figures.map(|text| text.cloned()).collect()),
+            Form::Text => Cells::Text(figures.map(Option::<&String>::cloned).collect()),
             Form::Truth => Cells::Truth(figures.map(|text| text?.parse().ok()).collect()),
             Form::Count => Cells::Count(figures.map(|text| text?.parse().ok()).collect()),
             Form::Share | Form::Factor | Form::Number(_) => {

@@ -2,7 +2,7 @@
 
 use super::Reported;
 use super::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
-use super::view::{Style, count, factor, percent, printable, si};
+use super::view::{Style, count, digits, factor, percent, printable, si};
 use crate::analysis::{Analysis, Kernel, KernelRanks, Sketch};
 use crate::fleet::{Imbalance, Rank, Straggler};
 use crate::units::Seconds;
@@ -70,8 +70,10 @@ impl FleetReport<'_> {
         let hours = |time: Seconds| {
             let hours = time.get() / HOUR;
             let cost = |price: f64| format!(" ({:.2} at {price:.2} per hour)", hours * price);
-            let price = self.price.map(cost);
-            format!("{} GPU-hours{}", super::view::digits(hours), price.unwrap_or_default())
+            let cost = self.price.map(cost).unwrap_or_default();
+            let is_shown = hours >= 0.001 || hours <= 0.0;
+            let hours = if is_shown { digits(hours) } else { "less than 0.001".to_owned() };
+            format!("{hours} GPU-hours{cost}")
         };
         let launches = count(totals.launches, "launch", "launches");
         let kernels = count(totals.kernels as u64, "kernel", "kernels");

@@ -48,7 +48,7 @@ pub fn write_part(
     to: impl Write,
 ) -> Result<(), FrameError> {
     let fields = columns().iter().map(|one| Field::new(one.name.as_str().into(), kind(one.form)));
-    let schema = Schema::from_iter(fields);
+    let schema: Schema = fields.collect();
     let own = (SCHEMA_KEY.to_owned(), SCHEMA.to_owned());
     let metadata = metadata.into_iter().chain([own]).collect();
     let mut writer = ParquetWriter::new(to)
