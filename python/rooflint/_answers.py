@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Optional, Union
 
-from ._errors import refused
+from ._errors import kind
 from ._rooflint import Answer, Frame
 
 if TYPE_CHECKING:
@@ -68,9 +68,11 @@ class Table:
         """A data frame of pandas, which must be installed."""
         import pandas
 
-        if hasattr(pandas.DataFrame, "from_arrow"):
+        try:
             return pandas.DataFrame.from_arrow(self)
-        return pandas.DataFrame({name: self[name] for name in self.columns})
+        except (AttributeError, ImportError):
+            # Before pandas 3, or without pyarrow, through which pandas reads Arrow.
+            return pandas.DataFrame({name: self[name] for name in self.columns})
 
     def to_polars(self) -> polars.DataFrame:
         """A data frame of polars, which must be installed."""
@@ -162,11 +164,16 @@ class _Written:
     def _table(self, name: str) -> Table:
         return Table(name, self._answer.table(name))
 
+    #: Columns of the text where nobody asks for another number.
+    _width = 100
+
     def __str__(self) -> str:
-        return self.to_text(width=100)
+        return self.to_text(width=self._width)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.to_text(width=100))}</pre>"
+        # Notebooks show text in a proportional font unless told otherwise.
+        style = "font: 12px/1.35 monospace; white-space: pre; overflow-x: auto"
+        return f'<pre style="{style}">{html.escape(str(self))}</pre>'
 
 
 class _Drawn(_Written):
@@ -223,9 +230,9 @@ class Report(_Drawn):
         found = set(self._answer.found(kernel))
         return [row for place, row in enumerate(self.kernels.rows()) if place in found]
 
-    def explain(self, *kernels: str, format: str = "text") -> str:
-        """The arithmetic of kernels, line by line; of the first without a name."""
-        return self._answer.explained(list(kernels), format)
+    def explain(self, *kernels: str, format: str = "text", width: Optional[int] = None) -> str:
+        """The arithmetic of kernels, line by line; of the first without a name. ``width`` is the number of columns."""
+        return self._answer.explained(list(kernels), format, width)
 
     def metrics(self) -> dict[str, float]:
         """Flat names and numbers that MLflow, Weights & Biases and TensorBoard accept; units are in the names."""
@@ -238,6 +245,9 @@ class Report(_Drawn):
 
 class Comparison(_Written):
     """Two sides, compared kernel by kernel."""
+
+    #: So that no column of the table is left out.
+    _width = 140
 
     @property
     def outcome(self) -> str:
@@ -283,7 +293,7 @@ class Decision(Comparison):
     def check(self) -> None:
         """Raises :class:`GateFailed` or another :class:`Error` unless the gate passed."""
         if not self.passed:
-            raise refused(self.exit_code, f"gate {self.outcome}: {self.reason}", None)
+            raise kind(self.exit_code)(f"gate {self.outcome}: {self.reason}")
 
 
 class Prediction(_Drawn):

@@ -55,7 +55,7 @@ def roofline_budget(request: pytest.FixtureRequest) -> Budget:
     ``at_least`` is the share of the roofline that every kernel of this name must reach, from 0 to 1: roofline time over
     measured time. ``at_most_slower`` is the relative change of the mean time of a launch that is allowed from
     ``baseline`` on: 0.05 is 5%. ``profile`` and ``baseline`` are anything that ``rooflint.analyze`` takes; without
-    them, ``--roofline-profile``, the setting ``roofline_profile`` and the variable ``ROOFLINE_PROFILE`` name a file.
+    them, ``--roofline-profile``, the setting ``roofline_profile`` and the variable ``ROOFLINT_PROFILE`` name a file.
     """
 
     def budget(kernel: str, **limits: Any) -> None:
@@ -95,7 +95,7 @@ def check(
 def _setting(config: pytest.Config, name: str) -> Optional[str]:
     """An option of pytest, a setting of its file, or a variable of the environment."""
     given = config.getoption(f"--roofline-{name}") or config.getini(f"roofline_{name}")
-    return given or os.environ.get(f"ROOFLINE_{name.upper()}") or None
+    return given or os.environ.get(f"ROOFLINT_{name.upper()}") or None
 
 
 def _report(config: pytest.Config, given: Any, name: str, device: Optional[str]) -> Any:

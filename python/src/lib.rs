@@ -17,7 +17,7 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
-use rooflint::cli::call::{self, Held, Refusal, Wording};
+use rooflint::cli::call::{self, Held, Problem, Wording};
 use rooflint::report::Encoding;
 use rooflint::table::Cells;
 use rooflint::table::frames::{self, FrameError};
@@ -71,7 +71,7 @@ fn run(
         (answer, receiver) = py.detach(move || (receiver.recv_timeout(MOMENT), receiver));
         match answer {
             Ok(answer) => {
-                let answer = answer.map_err(|refusal| refused(py, &refusal))?;
+                let answer = answer.map_err(|problem| refused(py, &problem))?;
                 return Ok(Answer(Arc::new(answer)));
             }
             Err(RecvTimeoutError::Timeout) => {
@@ -86,12 +86,9 @@ fn run(
     }
 }
 
-/// The exception for a refusal: one of the package's own classes, by exit code.
-fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
-    let make = || {
-        let errors = py.import("rooflint._errors")?;
-        errors.call_method1("refused", (refusal.code, &refusal.message, refusal.help.as_deref()))
-    };
+/// The exception for an error: one of the package's own classes, by exit code.
+fn refused(py: Python<'_>, problem: &Problem) -> PyErr {
+    let make = || py.import("rooflint._errors")?.call_method1("refused", (problem.json(),));
     make().map_or_else(|error| error, PyErr::from_value)
 }
 
@@ -127,7 +124,7 @@ impl Answer {
     ) -> PyResult<()> {
         let wording = Wording { full, full_names, width: None };
         py.detach(|| self.0.save(&paths, wording, &drawing))
-            .map_err(|refusal| refused(py, &refusal))
+            .map_err(|problem| refused(py, &problem))
     }
 
     /// Draws the answer as SVG or PNG.
@@ -139,18 +136,25 @@ impl Answer {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let encoding = if as_png { Encoding::Png } else { Encoding::Svg };
         let drawn = py.detach(|| self.0.picture(&drawing, encoding));
-        Ok(PyBytes::new(py, &drawn.map_err(|refusal| refused(py, &refusal))?))
+        Ok(PyBytes::new(py, &drawn.map_err(|problem| refused(py, &problem))?))
     }
 
     /// Returns the rows of the table of kernels that a name, a part of it, a pattern or a rank finds.
     fn found(&self, py: Python<'_>, query: &str) -> PyResult<Vec<usize>> {
-        self.0.found(query).map_err(|refusal| refused(py, &refusal))
+        self.0.found(query).map_err(|problem| refused(py, &problem))
     }
 
     /// Explains kernels, by name, pattern or rank.
-    fn explained(&self, py: Python<'_>, kernels: Vec<String>, format: &str) -> PyResult<String> {
-        let text = py.detach(|| self.0.explained(&kernels, format));
-        text.map_err(|refusal| refused(py, &refusal))
+    fn explained(
+        &self,
+        py: Python<'_>,
+        kernels: Vec<String>,
+        format: &str,
+        width: Option<usize>,
+    ) -> PyResult<String> {
+        let wording = Wording { width, ..Wording::default() };
+        let text = py.detach(|| self.0.explained(&kernels, format, wording));
+        text.map_err(|problem| refused(py, &problem))
     }
 
     /// Returns one of the tables.
@@ -226,10 +230,6 @@ impl Frame {
 mod _rooflint {
     #[pymodule_export]
     use super::{Answer, Frame, main, run};
-
-    /// The built-in sample profile.
-    #[pymodule_export]
-    const SAMPLE: &str = rooflint::SAMPLE;
 
     /// The version of the program.
     #[pymodule_export]

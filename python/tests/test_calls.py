@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import pickle
 import signal
@@ -58,8 +59,6 @@ def test_a_gate_says_what_the_program_says(here: Path) -> None:
     decision = rooflint.gate("run.csv", "main.csv")
     assert decision.exit_code == found.returncode
     own = decision.to_dict()
-    import json
-
     theirs = json.loads((here / "gate.json").read_text())
     assert own["checks"] == theirs["checks"] and own["reason"] == theirs["reason"]
     with pytest.raises(rooflint.UsageError, match="gate needs a baseline"):
@@ -101,18 +100,52 @@ def test_devices_have_typed_peaks() -> None:
             lambda: rooflint.predict("gemm", m=1, device="L4"),
             rooflint.UsageError,
         ),
+        # With a place in the file.
+        (
+            ["half.csv", "--device", "H200", "--strict"],
+            lambda: rooflint.analyze("half.csv", "H200", strict=True),
+            rooflint.InputError,
+        ),
+        (["run.csv", "--config", "wrong.toml"], lambda: rooflint.analyze("run.csv", config="wrong.toml"), rooflint.UsageError),
     ],
 )
 def test_errors_have_the_words_of_the_command_line(
-    here: Path, words: list[str], call: object, kind: type[rooflint.Error]
+    here: Path, root: Path, words: list[str], call: object, kind: type[rooflint.Error]
 ) -> None:
+    (here / "half.csv").write_bytes((root / "fixtures" / "bad" / "unknown-unit.csv").read_bytes())
+    (here / "wrong.toml").write_text("[analysis]\nthreshhold = 2\n")
     with pytest.raises(kind) as raised:
         call()  # type: ignore[operator]
     printed = run(*words)
     assert printed.returncode == raised.value.exit_code
     assert printed.stderr.startswith(f"error: {raised.value}\n")
+    problem = json.loads(run(*words, "--error-format", "json").stderr)
+    for key in ("message", "advice", "code", "file", "line", "column", "field", "considered", "exit_code"):
+        assert getattr(raised.value, key) == problem[key], key
+    if words[0] == "half.csv":
+        assert raised.value.line and raised.value.field
     copied = pickle.loads(pickle.dumps(raised.value))
-    assert str(copied) == str(raised.value) and type(copied) is kind
+    assert str(copied) == str(raised.value) and type(copied) is kind and vars(copied) == vars(raised.value)
+
+
+def test_settings_come_from_where_the_command_line_has_them(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def threshold(**options: object) -> object:
+        return rooflint.analyze("run.csv", **options).to_dict()["settings"]["threshold"]  # type: ignore[arg-type]
+
+    default = threshold()
+    (here / "rooflint.toml").write_text("[analysis]\nthreshold = 3\n")
+    (here / "other.toml").write_text("[analysis]\nthreshold = 4\n")
+    assert [threshold(), threshold(config="other.toml"), threshold(config=False)] == [3, 4, default]
+    monkeypatch.setenv("ROOFLINT_CONFIG", "other.toml")
+    assert [threshold(), threshold(config="rooflint.toml"), threshold(config=False)] == [4, 3, default]
+    monkeypatch.setenv("ROOFLINT_THRESHOLD", "5")
+    assert [threshold(), threshold(config=False), threshold(threshold=6)] == [5, 5, 6]
+    assert rooflint.analyze("run.csv").to_json() == run("run.csv", "--format", "json").stdout
+    assert rooflint.demo().to_dict()["settings"]["threshold"] == 5
+    monkeypatch.setenv("ROOFLINT_THRESHOLD", "0.5")
+    with pytest.raises(rooflint.UsageError) as raised:
+        rooflint.analyze("run.csv")
+    assert raised.value.advice == "change or unset the environment variable ROOFLINT_THRESHOLD"
 
 
 def test_an_option_that_is_wrong_is_named(here: Path) -> None:

@@ -6,9 +6,13 @@ file that the block is.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import re
+import struct
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,8 @@ def offline(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     monkeypatch.setenv("WANDB_DIR", str(here))
+    # Its service may take long to start on a busy machine.
+    monkeypatch.setenv("WANDB_X_SERVICE_WAIT", "300")
     # Its store in a database needs all of MLflow; the small package keeps files.
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (here / 'mlruns').as_uri())
@@ -84,11 +90,39 @@ def test_mlflow_keeps_the_metrics(root: Path, offline: Path) -> None:
     assert run.data.metrics == names["report"].metrics()
 
 
+def wandb_records(content: bytes) -> Iterator[Any]:
+    """Reads what wandb keeps offline: a log of LevelDB, whose records may cross its blocks of 32 KiB."""
+    record = importlib.import_module("wandb.proto.wandb_internal_pb2").Record
+    at, whole = 7, b""
+    while at + 7 <= len(content):
+        left = 32768 - at % 32768
+        if left < 7:
+            at += left
+            continue
+        _, length, kind = struct.unpack_from("<IHB", content, at)
+        whole += content[at + 7 : at + 7 + length]
+        at += 7 + length
+        # Full, or the last part; others are the first and middle ones.
+        if kind in (1, 4):
+            yield record.FromString(whole)
+            whole = b""
+
+
 def test_wandb_keeps_the_metrics(root: Path, offline: Path) -> None:
     names = example(root, "wandb")
     (kept,) = offline.glob("wandb/offline-run-*/*.wandb")
-    content = kept.read_bytes()
-    assert all(name.encode() in content for name in names["report"].metrics())
+    metrics = names["report"].metrics()
+    # Its service writes on after the run has ended.
+    until = time.monotonic() + 60
+    logged: dict[str, Any] = {}
+    while not metrics.keys() <= logged.keys() and time.monotonic() < until:
+        time.sleep(0.1)
+        logged = {
+            item.key or "/".join(item.nested_key): json.loads(item.value_json)
+            for one in wandb_records(kept.read_bytes())
+            for item in one.history.item
+        }
+    assert {name: logged.get(name) for name in metrics} == metrics
 
 
 def test_tensorboard_keeps_the_metrics(root: Path, offline: Path) -> None:

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -88,8 +89,13 @@ def test_pyarrow_reads_every_table_with_its_units(report: rooflint.Report, name:
         assert about == b"[s] measured time of all launches"
 
 
-def test_pandas_reads_tables(report: rooflint.Report) -> None:
+@pytest.mark.parametrize("has_pyarrow", [True, False])
+def test_pandas_reads_tables(
+    report: rooflint.Report, has_pyarrow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("pandas")
+    if not has_pyarrow:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
     frame = report.kernels.to_pandas()
     assert list(frame.columns) == report.kernels.columns
     assert math.isclose(frame["measured_s"].sum(), 0.048837696)
@@ -121,10 +127,14 @@ def test_files_are_written_by_their_endings(report: rooflint.Report, tmp_path: P
     assert (tmp_path / "a.png").read_bytes() == report.figure().png()
     with pytest.raises(rooflint.UsageError, match="no report format has this ending"):
         report.save(tmp_path / "a.xyz")
+    with pytest.raises(rooflint.UsageError, match="standard output is the calling program's"):
+        report.save("-")
 
 
 def test_a_notebook_shows_the_picture_and_the_brief(report: rooflint.Report) -> None:
     shown = report._repr_html_()
+    # Its table stands in columns, in every notebook.
+    assert '<pre style="font: 12px/1.35 monospace' in shown
     assert "<svg" in shown and "Savings" in shown
     assert report.figure("kernels", size=(640, 480), theme="dark")._repr_svg_() != report.figure().svg
     assert "transpose_naive_kernel&lt;bf16&gt;" in report.kernels._repr_html_()
@@ -140,6 +150,7 @@ def test_kernels_are_found_and_explained(report: rooflint.Report) -> None:
     assert len(report.find("nvjet*")) == sum("nvjet" in name for name in report.kernels["name"])
     assert "transpose_naive_kernel" in report.explain("#1")
     assert report.explain("#1") == report.explain()
+    assert max(map(len, report.explain(width=90).splitlines())) <= 90
 
 
 def test_metrics_are_names_that_trackers_accept(report: rooflint.Report) -> None:

@@ -90,8 +90,8 @@ fn by_limiter(kernel: &Kernel) -> String {
                 .to_owned(),
             _ => "at its roof".to_owned(),
         },
-        State::LaunchBound => "dominated by launch overhead: fuse launches, use CUDA graphs or \
-            larger batches"
+        State::LaunchBound => "dominated by launch overhead: fuse launches, use CUDA or HIP \
+            graphs, or larger batches"
             .to_owned(),
         State::CacheResident => "served by the caches: compare it with the L2 roof, not with DRAM \
             bandwidth"

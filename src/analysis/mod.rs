@@ -14,6 +14,7 @@ mod figures;
 mod find;
 mod grouping;
 mod groups;
+mod idle;
 #[cfg(feature = "frames")]
 mod inputs;
 mod interval;
@@ -37,6 +38,7 @@ mod sums;
 mod timeline;
 mod timers;
 mod totals;
+mod union;
 mod verdict;
 mod waivers;
 mod what_if;
@@ -57,6 +59,7 @@ pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
 pub use figures::{DeviceRow, device_columns, device_rows};
 pub use grouping::{Group, GroupTotals, Target, Worst};
+pub use idle::IdleCauses;
 #[cfg(feature = "frames")]
 pub use inputs::compare_inputs;
 pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
@@ -78,7 +81,9 @@ pub use what_if::{
 };
 
 use crate::catalog::{Catalog, CatalogError};
-use crate::model::{Launch, MemoryLevel, NameId, OriginKind, Profile, Profiler, Quantity, Source};
+use crate::model::{
+    Launch, MemoryLevel, NameId, OriginKind, Profile, Profiler, Quantity, Recorded, Source,
+};
 use crate::roofline;
 pub use crate::roofline::NEAR;
 use crate::taxonomy::Taxonomy;
@@ -289,6 +294,9 @@ fn conclude(
             // Launches of a trace have the counters that they were given, and no other.
             counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute)
                 && !profile.sources.iter().any(|one| one.profiler.is_timeline()),
+            shapes: profile.sources.iter().all(|one| {
+                one.profiler == Profiler::PyTorch && one.recorded == Recorded::Everything
+            }),
             family: families
                 .get(&family(&groups.keys[group]))
                 .copied()

@@ -411,7 +411,7 @@ impl Partial {
         for (group, merged) in self.kernels.iter().enumerate() {
             let record = &merged.record;
             let measured = record.get(Key::Measured);
-            figures.launches += record.get(Key::Launches) as u64;
+            figures.launches = figures.launches.saturating_add(record.get(Key::Launches) as u64);
             let mut add = |name, value| sums.entry(name).or_default().add(value);
             add("measured", measured);
             if self.groups.name(group).class.crosses_link() {

@@ -100,7 +100,7 @@ impl Figure {
     fn merge(&mut self, other: &Self) {
         match (self, other) {
             (Self::Sum(one), Self::Sum(other)) => one.merge(other),
-            (Self::Count(one), Self::Count(other)) => *one += other,
+            (Self::Count(one), Self::Count(other)) => *one = one.saturating_add(*other),
             (Self::Least(one), Self::Least(other)) => *one = one.min(*other),
             (Self::Greatest(one), Self::Greatest(other)) => *one = one.max(*other),
             // A key has figures of one kind.

@@ -64,6 +64,12 @@ impl DeviceUse {
         self.device.as_ref().map_or(&self.stand_in, |device| &device.name)
     }
 
+    /// Returns `true` if the export says nothing that tells it from other devices.
+    #[must_use]
+    pub fn is_nameless(&self) -> bool {
+        self.name() == UNKNOWN
+    }
+
     /// Returns `true` if it is older than the GPUs that Nsight Compute supports.
     #[must_use]
     pub fn is_before_counters(&self) -> bool {
@@ -95,12 +101,21 @@ impl DeviceUse {
         }
     }
 
+    /// Returns what its platform calls launches that are replayed together.
+    #[must_use]
+    pub fn graph_label(&self) -> &'static str {
+        if self.units_label() == "compute units" { "HIP graph" } else { "CUDA graph" }
+    }
+
     /// Its compute capability, by the catalog or the export.
     pub(super) fn compute_capability(&self) -> Option<&str> {
         let device = self.device.as_ref().and_then(|device| device.compute_capability.as_deref());
         device.or(self.hint.compute_capability.as_deref())
     }
 }
+
+/// How a device is called of which the export names nothing.
+const UNKNOWN: &str = "unknown device";
 
 /// Returns the name of a device that is not in the catalog.
 fn stand_in(hint: &DeviceHint) -> String {
@@ -112,11 +127,7 @@ fn stand_in(hint: &DeviceHint) -> String {
     let units = if hint.gfx.is_some() { "compute units" } else { "SMs" };
     let sms = hint.sms.filter(|sms| *sms > 0).map(|sms| format!("{sms} {units}"));
     let known: Vec<String> = capability.or(hint.gfx.clone()).into_iter().chain(sms).collect();
-    if known.is_empty() {
-        "unknown device".to_owned()
-    } else {
-        format!("unknown device ({})", known.join(", "))
-    }
+    if known.is_empty() { UNKNOWN.to_owned() } else { format!("{UNKNOWN} ({})", known.join(", ")) }
 }
 
 /// Returns the devices of a profile, and for each hint the index of its device.

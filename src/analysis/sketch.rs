@@ -28,20 +28,25 @@ impl Sketch {
     pub fn add(&mut self, time: Seconds, count: u64) {
         let is_positive = time > Seconds::ZERO;
         let class = if is_positive { (time.get().ln() / GAMMA.ln()).ceil() as i32 } else { ZERO };
-        *self.classes.entry(class).or_default() += count;
+        self.put(class, count);
+    }
+
+    fn put(&mut self, class: i32, count: u64) {
+        let known = self.classes.entry(class).or_default();
+        *known = known.saturating_add(count);
     }
 
     /// Adds all times of another sketch.
     pub fn merge(&mut self, other: &Self) {
         for (class, count) in &other.classes {
-            *self.classes.entry(*class).or_default() += count;
+            self.put(*class, *count);
         }
     }
 
     /// Returns the number of times.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.classes.values().sum()
+        self.classes.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     /// Returns a quantile, 0 to 1, off by at most 1%; `None` without times.
@@ -49,9 +54,9 @@ impl Sketch {
     pub fn quantile(&self, share: f64) -> Option<Seconds> {
         let last = self.count().checked_sub(1)?;
         let wanted = (share.clamp(0.0, 1.0) * last as f64).floor() as u64;
-        let mut before = 0;
+        let mut before = 0_u64;
         let class = self.classes.iter().find_map(|(class, count)| {
-            before += count;
+            before = count.saturating_add(before);
             (before > wanted).then_some(*class)
         })?;
         // The middle of the class, in relative terms.
@@ -69,7 +74,7 @@ impl FromIterator<(i32, u64)> for Sketch {
     fn from_iter<I: IntoIterator<Item = (i32, u64)>>(classes: I) -> Self {
         let mut sketch = Self::default();
         for (class, count) in classes {
-            *sketch.classes.entry(class).or_default() += count;
+            sketch.put(class, count);
         }
         sketch
     }

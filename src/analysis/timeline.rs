@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::idle::{HostCalls, IdleCauses};
+use super::union::{length, union, within};
 use crate::model::{HintId, NameId, Profile, Quantity, Recorded, Step};
 use crate::taxonomy::{Category, Class, Kind, Taxonomy};
 use crate::units::{Bytes, Seconds};
@@ -34,6 +36,8 @@ pub struct Timeline {
     pub exposed_communication: Seconds,
     /// Copies and fills; `None` where the file records none of them.
     pub copies: Option<Copies>,
+    /// Why it was idle; `None` where the file records no calls that launch work.
+    pub idle_causes: Option<IdleCauses>,
     /// Longer busy by at most this, where times are cut to whole microseconds.
     pub cut: Seconds,
     /// Steps of the training loop, in order.
@@ -99,7 +103,7 @@ impl Copies {
     }
 }
 
-/// Copies and fills of a run by name, which are no launches.
+/// Copies and fills of a run by name.
 #[derive(Debug, Clone)]
 pub struct Moved {
     /// As the profiler names them.
@@ -114,7 +118,7 @@ pub struct Moved {
     pub bytes: Option<Bytes>,
 }
 
-/// Adds up what is no launch, longest first.
+/// Adds up copies and fills, longest first.
 pub(super) fn moved(profile: &Profile, taxonomy: &Taxonomy) -> Vec<Moved> {
     let mut found: BTreeMap<NameId, (u64, u64, Option<u64>)> = BTreeMap::new();
     for one in &profile.activities {
@@ -188,6 +192,7 @@ pub(super) fn timelines(
         return Vec::new();
     }
     let gathered = gather(profile, taxonomy);
+    let host = HostCalls::of(profile);
     let mut timelines: Vec<Timeline> = gathered
         .into_iter()
         .filter_map(|((source, device), gathered)| {
@@ -198,7 +203,8 @@ pub(super) fn timelines(
                 profile.steps.iter().filter(|step| (step.source, step.device) == (source, device));
             let hint = profile.devices.get(usize::from(device.0));
             let recorded = profile.sources.get(usize::from(source))?.recorded;
-            let mut timeline = timeline(gathered, recorded, steps);
+            let causes = |busy: &[(u64, u64)]| host.causes(source, device, busy);
+            let mut timeline = timeline(gathered, recorded, causes, steps);
             timeline.source = usize::from(source);
             timeline.device = of_hint.get(usize::from(device.0)).copied().unwrap_or(0);
             timeline.ordinal = hint.and_then(|hint| hint.ordinal.clone());
@@ -229,7 +235,7 @@ fn gather(profile: &Profile, taxonomy: &Taxonomy) -> BTreeMap<(u16, HintId), Gat
             of.is_open = true;
             continue;
         };
-        // What is shorter than the timer can tell takes none.
+        // Shorter than the timer's resolution.
         let duration =
             launch.value(Quantity::Duration).map_or(0, |time| (time * 1e9).round() as u64);
         of.launches += 1;
@@ -264,12 +270,17 @@ impl Gathered {
 fn timeline<'a>(
     mut gathered: Gathered,
     recorded: Recorded,
+    causes: impl FnOnce(&[(u64, u64)]) -> Option<IdleCauses>,
     steps: impl Iterator<Item = &'a Step>,
 ) -> Timeline {
     let work = &mut gathered.work;
     work.sort_unstable_by_key(|one| (one.start, one.end));
-    let covered = |of: &[Part]| length(&union(work, of));
-    let whole = union(work, &[Part::Compute, Part::Communication, Part::Copy]);
+    let union_of = |parts: &[Part]| {
+        let of_parts = work.iter().filter(|one| parts.contains(&one.part));
+        union(of_parts.map(|one| (one.start, one.end)))
+    };
+    let covered = |parts: &[Part]| length(&union_of(parts));
+    let whole = union_of(&[Part::Compute, Part::Communication, Part::Copy]);
     let compute = covered(&[Part::Compute]);
     let kernels = covered(&[Part::Compute, Part::Communication]);
     let busy = length(&whole);
@@ -301,6 +312,7 @@ fn timeline<'a>(
         communication: seconds(covered(&[Part::Communication])),
         exposed_communication: seconds(kernels - compute),
         copies: (recorded == Recorded::Everything).then_some(copies),
+        idle_causes: causes(&whole),
         cut: seconds(if gathered.is_fine { 0 } else { work.len() as u64 * 1000 }),
         steps: steps.collect(),
     }
@@ -308,29 +320,6 @@ fn timeline<'a>(
 
 fn seconds(nanoseconds: u64) -> Seconds {
     Seconds::new(nanoseconds as f64 / 1e9)
-}
-
-/// The time with work of these parts, as intervals in order that do not touch; the work is in order of its starts.
-fn union(work: &[Work], of: &[Part]) -> Vec<(u64, u64)> {
-    let mut union: Vec<(u64, u64)> = Vec::new();
-    for one in work.iter().filter(|one| of.contains(&one.part) && one.end > one.start) {
-        match union.last_mut() {
-            Some((_, end)) if one.start <= *end => *end = one.end.max(*end),
-            _ => union.push((one.start, one.end)),
-        }
-    }
-    union
-}
-
-fn length(union: &[(u64, u64)]) -> u64 {
-    union.iter().map(|(start, end)| end - start).sum()
-}
-
-/// How much of a union lies between two times.
-fn within(union: &[(u64, u64)], start: u64, end: u64) -> u64 {
-    let first = union.partition_point(|(_, over)| *over <= start);
-    let inside = union[first..].iter().take_while(|(begin, _)| *begin < end);
-    inside.map(|(begin, over)| over.min(&end) - begin.max(&start)).sum()
 }
 
 #[cfg(test)]
@@ -346,7 +335,7 @@ mod tests {
             Step { number: 4, start: 0, end: 90, ..Step::default() },
             Step { number: 5, start: 90, end: 400, is_last: true, ..Step::default() },
         ];
-        timeline(gathered, Recorded::Everything, steps.iter())
+        timeline(gathered, Recorded::Everything, |_| None, steps.iter())
     }
 
     fn whole(time: Seconds) -> u64 {

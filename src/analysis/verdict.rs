@@ -24,6 +24,8 @@ pub(super) struct Setting<'a> {
     pub(super) fixed_cost: Seconds,
     /// True if the profiler could have collected more counters.
     pub(super) counters: bool,
+    /// True if FLOPs and bytes follow from shapes where they are known.
+    pub(super) shapes: bool,
     /// Realistic and largest savings of all grids of the kernel together.
     pub(super) family: (Seconds, Seconds),
     /// A figure that the device lacks and launches of the kernel need.
@@ -46,6 +48,11 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     let is_busy = part.math_by_utilization && part.math.get() > part.memory.get();
     // Whatever the threshold: it labels, and takes no part in what can be won.
     kernel.is_winnable = !is_unbounded(kernel) && !is_idle && !is_busy;
+    // Busy units bound what the work that was done can take: so much is at the roofline and not above it.
+    if is_busy && state == State::NearRoofline {
+        let above = roofline::savings(kernel.modeled, kernel.roofline_time.unwrap_or_default());
+        kernel.savings_high = kernel.savings_high.min(above);
+    }
     if !state.is_modeled() || !kernel.is_winnable {
         kernel.savings_low = Seconds::ZERO;
         kernel.savings = Seconds::ZERO;
@@ -235,7 +242,7 @@ fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confiden
         return minor(&format!(", but savings are below {floor}"));
     }
     if kernel.limiter == Limiter::Latency && !has_room(kernel, setting) {
-        return minor(", but there is no evidence that its work can be split among more threads");
+        return minor(", but nothing shows that more threads could share its work");
     }
     if family < setting.floor {
         // Less than the last digit shown is nothing.
@@ -287,11 +294,29 @@ fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
             .into(),
             None => "unknown device, so its roofs are unknown".into(),
         },
-        _ if kernel.name.starts_with("triton_") && !setting.counters => {
-            let missing = "Triton compiled it without metadata, so its FLOPs and bytes do not follow from shapes";
-            unsettled(missing, kernel, sums, setting)
-        }
+        _ if setting.shapes => unsettled(unshaped(kernel), kernel, sums, setting),
         _ => unsettled("neither FLOPs nor DRAM bytes were collected", kernel, sums, setting),
+    }
+}
+
+/// Explains why work does not follow from the shapes of a trace.
+fn unshaped(kernel: &Kernel) -> &'static str {
+    let Some(operator) = &kernel.operator else {
+        return "the trace has no operator that launched it, so its FLOPs and bytes are unknown; --next-ncu prints the command that counts them";
+    };
+    let is_shape = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_digit())
+            && word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'x' | b','))
+    };
+    if ["CompiledFunction", "Torch-Compiled Region", "CompiledFxGraph"]
+        .iter()
+        .any(|region| operator.contains(region))
+    {
+        "compiled code launched it, and the trace has no shapes of its single operations; --next-ncu prints the command that counts its FLOPs and bytes"
+    } else if operator.split(' ').skip(1).any(is_shape) {
+        "its FLOPs and bytes do not follow from the shapes of its operator; --next-ncu prints the command that counts them"
+    } else {
+        "the trace has no shapes of its operator (record_shapes=True records those of most); --next-ncu prints the command that counts its FLOPs and bytes"
     }
 }
 

@@ -97,7 +97,7 @@ impl Device {
     }
 }
 
-/// Beyond this, a measured rate above a theoretical one is no rounding.
+/// Beyond this, a measured rate above a theoretical one is more than rounding.
 const ROUNDING: f64 = 0.02;
 
 fn achieved<T>(value: T, reached: &Reached) -> Achieved<T> {

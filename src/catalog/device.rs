@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::CatalogError;
@@ -15,7 +16,7 @@ use crate::units::{BytesPerSecond, FlopsPerByte, FlopsPerSecond, Hertz};
 /// One GPU as a profiler sees it: a whole card, or one of several dies that report as devices.
 ///
 /// Missing figures are `None`, never zero. Serialized, every key carries its unit, in SI base units.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Device {
     /// Stable identifier, the stem of its file: `nvidia-h100-sxm5-80gb`.
     pub id: String,
@@ -65,6 +66,7 @@ pub struct Device {
     pub l2_bandwidth: Option<Figure<BytesPerSecond>>,
     /// Peak rates; integer pipes count OP. Sparse pipes are separate entries.
     #[serde(rename = "peaks_flop_per_s")]
+    #[schemars(with = "BTreeMap<String, Figure<FlopsPerSecond>>")]
     pub peaks: BTreeMap<Pipe, Figure<FlopsPerSecond>>,
     /// Rates that published benchmarks reached.
     pub achievable: Achievable,
@@ -91,7 +93,7 @@ pub struct Device {
 }
 
 /// Device memory.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Memory {
     /// Memory type, such as `HBM3`.
     pub kind: Option<String>,
@@ -108,7 +110,7 @@ pub struct Memory {
 }
 
 /// Rates reached by published benchmarks, beside the theoretical ones.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Achievable {
     /// Best simple kernel on device memory.
     #[serde(rename = "dram_bytes_per_s")]
@@ -127,17 +129,21 @@ pub struct Achievable {
     pub shared: Option<Achieved<BytesPerSecond>>,
     /// Best multiplication or multiply-add loop per pipe.
     #[serde(rename = "peaks_flop_per_s")]
+    #[schemars(with = "BTreeMap<String, Achieved<FlopsPerSecond>>")]
     pub peaks: BTreeMap<Pipe, Achieved<FlopsPerSecond>>,
 }
 
 /// Where a catalog entry comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", content = "path", rename_all = "kebab-case")]
 pub enum Provenance {
     /// Built into the program.
     Builtin,
     /// A device file of the user, with its path.
-    UserFile(String),
+    UserFile(
+        /// The path.
+        String,
+    ),
     /// Derived from the device attributes of an export.
     Attributes,
 }

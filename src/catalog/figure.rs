@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A value of a device with its source.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Figure<T> {
     /// The value, in SI base units.
     pub value: T,
@@ -15,7 +15,7 @@ pub struct Figure<T> {
 }
 
 /// The source of a plain attribute such as the number of SMs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Citation {
     /// The full citation.
     pub source: String,
@@ -24,7 +24,7 @@ pub struct Citation {
 }
 
 /// A rate that a published benchmark reached on the device.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Achieved<T> {
     /// The rate, in SI base units.
     pub value: T,
@@ -55,7 +55,7 @@ impl<T: Copy> Achieved<T> {
 
 /// An explained difference between published figures and rate × SMs × clock (or pin rate × bus
 /// width).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Exception {
     /// Keys of the figures: pipes, or `bandwidth`.
     pub figures: Vec<String>,

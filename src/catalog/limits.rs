@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::roofline;
@@ -23,7 +24,7 @@ static TABLE: LazyLock<BTreeMap<&str, Entry>> = LazyLock::new(|| {
 
 /// Occupancy limits of one SM (CUDA C++ Programming Guide, technical specifications per compute
 /// capability). 1 KiB is 1024 bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Architecture and chips, such as `Ampere GA100`.

@@ -204,8 +204,12 @@ fn baseline_of(_: &Analyze, _: &[Place<output::Kind>]) -> Result<Option<Vec<Path
 
 pub(super) fn demo(command: &Demo, terminal: &Terminal) -> Result<(), Failure> {
     let job = Job::new((&command.model, &command.advice), &command.output, terminal)?;
-    let profile = ingest::read_text("demo", crate::SAMPLE, &Options::default())?;
-    report((&profile, None), &job, &command.output, terminal)
+    report((&sample()?, None), &job, &command.output, terminal)
+}
+
+/// The built-in sample profile.
+fn sample() -> Result<Profile, Failure> {
+    Ok(ingest::read_text("demo", crate::SAMPLE, &Options::default())?)
 }
 
 fn report(
@@ -315,12 +319,21 @@ pub(super) fn answer(
 ) -> Result<Answer, Failure> {
     command.reading.held = Some(Arc::new(held));
     let job = Job::new((&command.model, &command.advice), &command.output, terminal)?;
-    let profile = reading::read(&command.reading)?;
-    let mut judged = job.session.judge(&profile)?;
+    answered(reading::read(&command.reading)?, &job.session, &command.output)
+}
+
+/// Analyzes the built-in sample for another program.
+pub(super) fn sample_answer(command: &Demo, terminal: &Terminal) -> Result<Answer, Failure> {
+    let job = Job::new((&command.model, &command.advice), &command.output, terminal)?;
+    answered(sample()?, &job.session, &command.output)
+}
+
+fn answered(profile: Profile, session: &Session, output: &Out) -> Result<Answer, Failure> {
+    let mut judged = session.judge(&profile)?;
     let run = judged.run(0);
-    let what_if = narrowed(&mut judged, &job.session, &command.output)?;
+    let what_if = narrowed(&mut judged, session, output)?;
     let Judged { analysis, findings, .. } = judged;
-    let top = command.output.top.unwrap_or(ROWS);
+    let top = output.top.unwrap_or(ROWS);
     Ok(Answer { profile, analysis, findings, what_if, top, run })
 }
 

@@ -2,7 +2,6 @@
 //! same errors as on the command line, with results instead of output.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -11,51 +10,20 @@ use super::analyze::{self, Drawing};
 use super::commands::Command;
 use super::exit::Failure;
 use super::gate::{self, Decided};
-use super::line;
+use super::listing::Listing;
 use super::output::{self, Kind, Places};
-use super::predict::{self, Estimate};
+use super::predict::{self, Estimate, Found};
 use super::terminal::Terminal;
-use super::{args, devices};
-use crate::catalog::Device;
+use super::{args, devices, line, rules};
 use crate::gate::Decision;
 #[cfg(feature = "plot")]
 use crate::report::Encoding;
-use crate::report::{
-    self, DeviceList, DevicePage, GATE_OUTPUTS, GateReport, Report, Reported, Style, tables,
-};
+use crate::report::{self, GATE_OUTPUTS, GateReport, Report, Reported, Style, tables};
 use crate::table::Table;
 
+pub use super::exit::Code;
 pub use super::held::Held;
-
-/// Why a command ended early, in the words of the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// The exit code: that of usage, configuration and devices, or that of unreadable input.
-    pub code: u8,
-    /// What is wrong.
-    pub message: String,
-    /// The next step.
-    pub help: Option<String>,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        self.help.as_ref().map_or(Ok(()), |help| write!(f, "\nhelp: {help}"))
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
-        Self {
-            code: failure.exit_code(),
-            message: report::printable_lines(&failure.to_string()),
-            help: failure.next_step().map(|help| report::printable_lines(&help)),
-        }
-    }
-}
+pub use super::problem::{Level, Problem};
 
 /// The result of a command.
 #[derive(Debug)]
@@ -70,8 +38,7 @@ enum Answered {
     Run(Box<analyze::Answer>),
     Decision(Box<Decided>),
     Prediction(Estimate),
-    Devices(Vec<Device>),
-    Device(Box<Device>),
+    Listing(Listing),
 }
 
 /// How a text is written.
@@ -93,12 +60,12 @@ struct Drawn {
     drawing: Drawing,
 }
 
-/// Runs a command: `analyze`, `diff`, `gate`, `predict` or `devices` with its options; outputs are not
-/// looked at.
+/// Runs a command: `analyze`, `demo`, `diff`, `gate`, `predict`, `devices` or `rules` with its options, which the
+/// environment and the configuration add to as on the command line; outputs are not looked at.
 ///
 /// # Errors
-/// [`Refusal`] as the program would print it.
-pub fn call(words: Vec<OsString>, held: Held) -> Result<Answer, Refusal> {
+/// [`Problem`] as the program would print it.
+pub fn call(words: Vec<OsString>, held: Held) -> Result<Answer, Box<Problem>> {
     let is_typed = held.bytes.is_empty() && held.runs.is_empty();
     let typed = is_typed.then(|| args::typed(words.iter()));
     let mut arguments = vec![OsString::from("rooflint")];
@@ -108,23 +75,21 @@ pub fn call(words: Vec<OsString>, held: Held) -> Result<Answer, Refusal> {
         Command::Analyze(command) => {
             Answered::Run(Box::new(analyze::answer(command, held, &terminal)?))
         }
+        Command::Demo(command) => {
+            Answered::Run(Box::new(analyze::sample_answer(&command, &terminal)?))
+        }
         Command::Diff(command) => {
             Answered::Decision(Box::new(gate::difference(command, held, &terminal)?))
         }
         Command::Gate(command) => {
             Answered::Decision(Box::new(gate::decide(command, held, &terminal)?))
         }
-        Command::Predict(command) => Answered::Prediction(predict::estimate(&command)?),
-        Command::Devices(command) => {
-            let mut devices = devices::known(&command)?;
-            match devices.pop() {
-                Some(one) if command.is_one() => Answered::Device(Box::new(one)),
-                last => {
-                    devices.extend(last);
-                    Answered::Devices(devices)
-                }
-            }
-        }
+        Command::Predict(command) => match predict::found(&command)? {
+            Found::Estimate(estimate) => Answered::Prediction(estimate),
+            Found::Listing(listing) => Answered::Listing(listing),
+        },
+        Command::Devices(command) => Answered::Listing(devices::found(&command)?),
+        Command::Rules(command) => Answered::Listing(rules::found(&command, &terminal)?),
         _ => return Err(Failure::usage("this command has no result: run the program").into()),
     };
     Ok(Answer { kind, typed })
@@ -137,8 +102,7 @@ impl Answer {
             Answered::Run(answer) => make(&self.of_run(answer)),
             Answered::Decision(decided) => make(&decided.report(self.typed.as_deref())),
             Answered::Prediction(estimate) => make(&estimate.predicted()),
-            Answered::Devices(devices) => make(&DeviceList(devices)),
-            Answered::Device(device) => make(&DevicePage(device)),
+            Answered::Listing(listing) => listing.with(make),
         }
     }
 
@@ -166,21 +130,19 @@ impl Answer {
     /// words say.
     ///
     /// # Errors
-    /// [`Refusal`] if no format has the ending, a word is unknown, or a file cannot be written.
+    /// [`Problem`] if no format has the ending, a word is unknown, or a file cannot be written.
     pub fn save(
         &self,
         paths: &[PathBuf],
         wording: Wording,
         drawing: &[String],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Box<Problem>> {
         let asked = (paths, None);
         let places: Places = match &self.kind {
             Answered::Run(_) => output::places_or_pictures(asked, analyze::FORMAT)?,
             Answered::Prediction(_) => output::places_or_pictures(asked, predict::WHAT)?,
             Answered::Decision(_) => output::places_for(asked, GATE_OUTPUTS, gate::FORMAT)?,
-            Answered::Devices(_) | Answered::Device(_) => {
-                output::places_for(asked, report::NO_OWN, "format of devices")?
-            }
+            Answered::Listing(_) => output::places_for(asked, report::NO_OWN, "format of lists")?,
         };
         let terminal = Terminal::silent(String::new());
         let style = |_, _: &std::path::Path| styled(wording);
@@ -202,9 +164,9 @@ impl Answer {
     /// Draws the answer as these words say: `--figure`, `--size`, `--theme`.
     ///
     /// # Errors
-    /// [`Refusal`] if a word is unknown, or there is no picture of this.
+    /// [`Problem`] if a word is unknown, or there is no picture of this.
     #[cfg(feature = "plot")]
-    pub fn picture(&self, drawing: &[String], encoding: Encoding) -> Result<Vec<u8>, Refusal> {
+    pub fn picture(&self, drawing: &[String], encoding: Encoding) -> Result<Vec<u8>, Box<Problem>> {
         let Drawn { drawing } = Drawn::try_parse_from(drawing)
             .map_err(|error| Failure::CommandLine(Box::new(error)))?;
         let drawn = match &self.kind {
@@ -230,7 +192,9 @@ impl Answer {
             (Answered::Prediction(estimate), "predictions") => {
                 Some(tables::predictions(&estimate.predicted()))
             }
-            (Answered::Devices(devices), "devices") => Some(tables::devices(devices)),
+            (Answered::Listing(Listing::Devices(devices)), "devices") => {
+                Some(tables::devices(devices))
+            }
             _ => None,
         }
     }
@@ -238,8 +202,8 @@ impl Answer {
     /// Returns the rows of the table `kernels` that a name, a part of it, a pattern or a rank finds.
     ///
     /// # Errors
-    /// [`Refusal`] if no kernel is found, or the answer is no run.
-    pub fn found(&self, query: &str) -> Result<Vec<usize>, Refusal> {
+    /// [`Problem`] if no kernel is found, or the answer is no run.
+    pub fn found(&self, query: &str) -> Result<Vec<usize>, Box<Problem>> {
         match &self.kind {
             Answered::Run(answer) => Ok(analyze::places(answer, query)?),
             _ => Err(Failure::usage("only kernels of a run are found").into()),
@@ -249,14 +213,19 @@ impl Answer {
     /// Explains kernels of a run, by name, pattern or rank; the first without any.
     ///
     /// # Errors
-    /// [`Refusal`] if no kernel is found, or the answer is no run.
-    pub fn explained(&self, kernels: &[String], format: &str) -> Result<String, Refusal> {
+    /// [`Problem`] if no kernel is found, or the answer is no run.
+    pub fn explained(
+        &self,
+        kernels: &[String],
+        format: &str,
+        wording: Wording,
+    ) -> Result<String, Box<Problem>> {
         let Answered::Run(answer) = &self.kind else {
             return Err(Failure::usage("only kernels of a run are explained").into());
         };
         let mut text = None;
         analyze::explained(answer, kernels, |subject| {
-            text = report::written(subject, format, &Style::default());
+            text = report::written(subject, format, &styled(wording));
             Ok(())
         })?;
         Ok(text.unwrap_or_default())
@@ -278,6 +247,11 @@ impl Answer {
             Answered::Decision(decided) => Some((&decided.decision, decided.code())),
             _ => None,
         }
+    }
+
+    /// Returns `true` if this is a comparison that could compare nothing.
+    pub(super) const fn is_without_result(&self) -> bool {
+        matches!(&self.kind, Answered::Decision(decided) if decided.is_without_result())
     }
 
     /// Returns figures by names that experiment trackers accept, as JSON; `None` without runs.

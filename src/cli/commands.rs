@@ -1,21 +1,17 @@
-//! The commands: their names, the help above them, and what runs them.
-//!
-//! Only the face of the command line names this file.
+//! The commands: their names, and the help above them.
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use super::args;
 use super::environment::Variable;
-use super::exit::Failure;
-#[cfg(feature = "frames")]
-use super::{fleet, summarize};
 #[cfg(feature = "page")]
 use super::learn;
-use super::terminal::Terminal;
 use super::{
-    analyze, baseline, calibrate, completions, convert, devices, formats, gate, inspect, man, mcp,
+    analyze, baseline, calibrate, completions, convert, devices, formats, gate, inspect, man,
     predict, rules, schema, settings, trend,
 };
+#[cfg(feature = "frames")]
+use super::{fleet, summarize};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,6 +38,15 @@ Configuration:
   the nearest rooflint.toml, .rooflint.toml or pyproject.toml, here or in a
   folder above; or --config FILE. ROOFLINT_DEVICE and other variables set
   options: `rooflint config show`";
+
+const MCP_EXAMPLES: &str = "\
+Examples:
+  rooflint mcp                                wait for a client on standard input
+  claude mcp add rooflint -- rooflint mcp     register it with a client
+
+Tools: analyze, explain, compare, predict, devices. It reads the files that a call
+names, and the configuration as every command does; it writes no file and starts
+no program. See docs/assistants.md.";
 
 /// How fast each GPU kernel could run, and how much time you can save.
 ///
@@ -89,39 +94,7 @@ pub(super) enum Command {
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
-    Mcp(mcp::Mcp),
-}
-
-impl Cli {
-    /// Runs the command; `again` runs others, for a server.
-    pub(super) fn run(&self, terminal: &Terminal, again: mcp::Again) -> Result<(), Failure> {
-        match &self.command {
-            Command::Analyze(command) => analyze::files(command, terminal),
-            Command::Inspect(command) => inspect::run(command, terminal),
-            Command::Convert(command) => convert::run(command, terminal),
-            Command::Predict(command) => predict::run(command, terminal),
-            Command::Gate(command) => gate::gate(command, terminal),
-            Command::Diff(command) => gate::diff(command, terminal),
-            Command::Calibrate(command) => calibrate::run(command, terminal),
-            Command::Baseline(command) => baseline::run(command, terminal),
-            Command::Trend(command) => trend::run(command, terminal),
-            #[cfg(feature = "frames")]
-            Command::Fleet(command) => fleet::run(command, terminal),
-            #[cfg(feature = "frames")]
-            Command::Summarize(command) => summarize::summarize(command, terminal),
-            #[cfg(feature = "frames")]
-            Command::Merge(command) => summarize::merge(command, terminal),
-            #[cfg(feature = "page")]
-            Command::Learn(command) => learn::run(command, terminal),
-            Command::Devices(command) => devices::run(command, terminal),
-            Command::Formats(command) => formats::run(command, terminal),
-            Command::Rules(command) => rules::run(command, terminal),
-            Command::Demo(command) => analyze::demo(command, terminal),
-            Command::Config(command) => settings::run(command, &self.environment, terminal),
-            Command::Schema(command) => schema::run(command, terminal),
-            Command::Completions(command) => completions::run(command, Self::command(), terminal),
-            Command::Man(command) => man::run(command, Self::command(), terminal),
-            Command::Mcp(_) => mcp::run(again),
-        }
-    }
+    /// Serve analyze, explain, compare, predict and devices to assistants (MCP)
+    #[command(after_long_help = MCP_EXAMPLES)]
+    Mcp,
 }

@@ -234,6 +234,11 @@ impl Decided {
         code(self.decision.outcome, self.policy.warn_only)
     }
 
+    /// Whether nothing could be compared at all.
+    pub(super) const fn is_without_result(&self) -> bool {
+        matches!(self.decision.outcome, Outcome::NothingMeasured | Outcome::DifferentDevices)
+    }
+
     /// The report of it.
     pub(super) fn report<'a>(&'a self, command: Option<&'a str>) -> GateReport<'a> {
         let mut files = self.current.iter().flat_map(|run| &run.files);
@@ -402,12 +407,10 @@ pub(super) fn diff(command: &Diff, terminal: &Terminal) -> Result<(), Failure> {
     let compared = compared(command, terminal)?;
     write(&compared, (&command.side, &outputs), terminal)?;
     // It informs; what could not be compared at all is no information.
-    match compared.decision.outcome {
-        Outcome::NothingMeasured | Outcome::DifferentDevices => {
-            Err(Failure::Verdict(code(compared.decision.outcome, true)))
-        }
-        _ => Ok(()),
+    if compared.is_without_result() {
+        return Err(Failure::Verdict(code(compared.decision.outcome, true)));
     }
+    Ok(())
 }
 
 /// Compares for another program; outputs are not looked at.

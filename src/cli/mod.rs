@@ -26,6 +26,7 @@ mod inspect;
 #[cfg(feature = "page")]
 mod learn;
 mod line;
+mod listing;
 mod man;
 mod mcp;
 mod origin;
@@ -49,6 +50,9 @@ mod yardstick;
 
 use std::ffi::OsString;
 
+use clap::CommandFactory;
+
+use commands::{Cli, Command};
 use exit::Failure;
 use terminal::Terminal;
 
@@ -61,7 +65,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let (terminal, done) = match line::understood(arguments, early.width) {
         Ok(cli) => {
             let terminal = Terminal::new(&cli.terminal, typed);
-            let done = cli.run(&terminal, again);
+            let done = perform(&cli, &terminal);
             (terminal, done)
         }
         Err(failure) => (Terminal::new(&early, typed), Err(failure)),
@@ -75,7 +79,34 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Runs a command for another one, as if it were typed.
-fn again(words: Vec<OsString>, terminal: &Terminal) -> Result<(), Failure> {
-    line::understood(words, None)?.run(terminal, again)
+/// Runs the command.
+fn perform(cli: &Cli, terminal: &Terminal) -> Result<(), Failure> {
+    match &cli.command {
+        Command::Analyze(command) => analyze::files(command, terminal),
+        Command::Inspect(command) => inspect::run(command, terminal),
+        Command::Convert(command) => convert::run(command, terminal),
+        Command::Predict(command) => predict::run(command, terminal),
+        Command::Gate(command) => gate::gate(command, terminal),
+        Command::Diff(command) => gate::diff(command, terminal),
+        Command::Calibrate(command) => calibrate::run(command, terminal),
+        Command::Baseline(command) => baseline::run(command, terminal),
+        Command::Trend(command) => trend::run(command, terminal),
+        #[cfg(feature = "frames")]
+        Command::Fleet(command) => fleet::run(command, terminal),
+        #[cfg(feature = "frames")]
+        Command::Summarize(command) => summarize::summarize(command, terminal),
+        #[cfg(feature = "frames")]
+        Command::Merge(command) => summarize::merge(command, terminal),
+        #[cfg(feature = "page")]
+        Command::Learn(command) => learn::run(command, terminal),
+        Command::Devices(command) => devices::run(command, terminal),
+        Command::Formats(command) => formats::run(command, terminal),
+        Command::Rules(command) => rules::run(command, terminal),
+        Command::Demo(command) => analyze::demo(command, terminal),
+        Command::Config(command) => settings::run(command, &cli.environment, terminal),
+        Command::Schema(command) => schema::run(command, terminal),
+        Command::Completions(command) => completions::run(command, Cli::command(), terminal),
+        Command::Man(command) => man::run(command, Cli::command(), terminal),
+        Command::Mcp => mcp::run(),
+    }
 }

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use super::args::Picture;
 use super::catalog;
 use super::exit::Failure;
+use super::listing::Listing;
 use super::output::{self, Kind, Outputs, Place};
 use super::terminal::Terminal;
 use crate::catalog::Device;
@@ -16,7 +17,7 @@ use crate::model::{Engine, Pipe};
 use crate::predict::{
     Crossing, FORMS, Form, ModelFile, ModelPrediction, Options, Sweep, SweepTable, form,
 };
-use crate::report::{FormList, FormPages, Predicted};
+use crate::report::Predicted;
 
 /// What formats are called in messages.
 pub(super) const WHAT: &str = "format of predictions";
@@ -88,7 +89,8 @@ enum Units {
 
 pub(super) fn run(command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
     if command.list {
-        return list(command, terminal);
+        let places = command.outputs.places(WHAT)?;
+        return listed(command)?.write(&places, terminal);
     }
     let places = command.outputs.places_or_pictures(WHAT)?;
     write(&estimate(command)?.predicted(), command, &places, terminal)
@@ -112,8 +114,23 @@ impl Estimate {
     }
 }
 
+/// What the command finds: a prediction, or what can be predicted.
+#[derive(Debug)]
+pub(super) enum Found {
+    Estimate(Estimate),
+    Listing(Listing),
+}
+
+/// Predicts, or lists what can be predicted, for another program; outputs are not looked at.
+pub(super) fn found(command: &Predict) -> Result<Found, Failure> {
+    if command.list {
+        return Ok(Found::Listing(listed(command)?));
+    }
+    Ok(Found::Estimate(estimate(command)?))
+}
+
 /// Predicts what the command names.
-pub(super) fn estimate(command: &Predict) -> Result<Estimate, Failure> {
+fn estimate(command: &Predict) -> Result<Estimate, Failure> {
     match &command.model {
         Some(path) => step(command, path),
         None => kernel(command),
@@ -219,13 +236,10 @@ fn options(command: &Predict) -> Result<Options, Failure> {
 }
 
 /// Every kernel, or some in full.
-fn list(command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
-    let places = command.outputs.places(WHAT)?;
+fn listed(command: &Predict) -> Result<Listing, Failure> {
     if command.call.is_empty() {
-        let all: Vec<&Form> = FORMS.iter().collect();
-        return output::write(&places, &FormList(&all), |style, _| style, terminal);
+        return Ok(Listing::Forms(FORMS.iter().collect()));
     }
-    let chosen: Vec<&Form> =
-        command.call.iter().map(|name| form(name)).collect::<Result<_, _>>()?;
-    output::write(&places, &FormPages(&chosen), |style, _| style, terminal)
+    let chosen: Result<_, _> = command.call.iter().map(|name| form(name)).collect();
+    Ok(Listing::FormPages(chosen?))
 }

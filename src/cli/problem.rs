@@ -1,68 +1,70 @@
-//! Errors and notes for programs: one JSON object per line on standard error, from every command.
+//! Errors and notes as programs take them: as JSON on standard error, and as values from [`super::call`].
+
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::exit::{Code, Failure};
+use super::exit::{Code, Failure, Site};
 use crate::json;
+use crate::report::printable_lines;
 
 /// Type and major version of the object.
 const SCHEMA: &str = "rooflint/error/1";
 
 /// An error or a note of rooflint, on a line of its own.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Problem<'a> {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Problem {
     /// Type and major version of this object.
     schema: &'static str,
     /// Whether the command ended because of it.
-    level: Level,
+    pub level: Level,
     /// What kind of error it is.
-    code: Code,
+    pub code: Code,
     /// What happened, in the words that people read; the place is a part of it.
-    message: String,
+    pub message: String,
     /// The file that it is about.
-    file: Option<&'a str>,
+    pub file: Option<String>,
     /// Line in the file, counted from 1.
-    line: Option<u64>,
+    pub line: Option<u64>,
     /// Character in the line, counted from 1.
-    column: Option<u64>,
+    pub column: Option<u64>,
     /// Name of the column of a table.
-    field: Option<&'a str>,
+    pub field: Option<String>,
     /// The next step.
-    advice: Option<String>,
+    pub advice: Option<String>,
     /// What was considered, one sentence each.
-    considered: &'a [String],
+    pub considered: Vec<String>,
     /// Exit code of the command; absent for notes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    exit_code: Option<u8>,
+    pub exit_code: Option<u8>,
 }
 
 /// Whether a command ended because of it.
-#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Level {
+pub enum Level {
     /// It ended the command, or made a file invalid.
     Error,
     /// The command went on.
     Note,
 }
 
-impl<'a> Problem<'a> {
+impl Problem {
     /// The object of a failure; none where it is not an error.
-    pub(super) fn of(failure: &'a Failure) -> Option<Self> {
-        let site = failure.site();
+    pub(super) fn of(failure: &Failure) -> Option<Self> {
+        let Site { file, line, column, field } = failure.site();
+        let considered = failure.considered().iter().map(|one| printable_lines(one));
         Some(Self {
-            schema: SCHEMA,
             level: Level::Error,
-            code: failure.kind()?,
-            message: failure.to_string(),
-            file: site.file,
-            line: site.line,
-            column: site.column,
-            field: site.field,
-            advice: failure.next_step(),
-            considered: failure.considered(),
+            file: file.map(str::to_owned),
+            line,
+            column,
+            field: field.map(str::to_owned),
+            advice: failure.next_step().map(|advice| printable_lines(&advice)),
+            considered: considered.collect(),
             exit_code: Some(failure.exit_code()),
+            ..Self::note(failure.kind()?, &failure.to_string())
         })
     }
 
@@ -72,25 +74,47 @@ impl<'a> Problem<'a> {
             schema: SCHEMA,
             level: Level::Note,
             code,
-            message: message.to_owned(),
+            message: printable_lines(message),
             file: None,
             line: None,
             column: None,
             field: None,
             advice: None,
-            considered: &[],
+            considered: Vec::new(),
             exit_code: None,
         }
     }
 
-    /// One line.
-    pub(super) fn line(&self) -> String {
+    /// One line of JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
         // String keys and finite numbers always serialize.
-        serde_json::to_string(self).unwrap_or_default() + "\n"
+        serde_json::to_string(self).unwrap_or_default()
     }
 }
 
+impl From<Failure> for Box<Problem> {
+    fn from(failure: Failure) -> Self {
+        // What ends a program without an error has no result for another one.
+        let usage = || Problem {
+            level: Level::Error,
+            exit_code: Some(failure.exit_code()),
+            ..Problem::note(Code::Usage, &failure.to_string())
+        };
+        Self::new(Problem::of(&failure).unwrap_or_else(usage))
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "\nhelp: {advice}"))
+    }
+}
+
+impl std::error::Error for Problem {}
+
 /// The JSON schema of the object, as pretty-printed JSON.
 pub(super) fn schema() -> String {
-    json::schema::<Problem<'_>>("error-1", "Error of rooflint with --error-format json")
+    json::schema::<Problem>("error-1", "Error of rooflint with --error-format json")
 }

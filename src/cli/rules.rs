@@ -6,9 +6,9 @@ use clap::builder::PossibleValuesParser;
 use super::args::Configuration;
 use super::config::{find, no_rule};
 use super::exit::Failure;
-use super::output::{self, Outputs};
+use super::listing::Listing;
+use super::output::Outputs;
 use super::terminal::Terminal;
-use crate::report::{Reported, RuleList, RulePage};
 use crate::rules::{self, Over};
 
 /// List the rules that find causes, or document one
@@ -30,18 +30,18 @@ pub(super) struct Rules {
 
 pub(super) fn run(command: &Rules, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of rules")?;
-    let write =
-        |subject: &dyn Reported| output::write(&places, subject, |style, _| style, terminal);
+    found(command, terminal)?.write(&places, terminal)
+}
+
+/// The rules, one of them, or the columns that they can use.
+pub(super) fn found(command: &Rules, terminal: &Terminal) -> Result<Listing, Failure> {
     if let Some(over) = &command.columns {
         let over = Over::ALL.into_iter().find(|one| one.key() == over).unwrap_or_default();
-        return write(&RulePage(&rules::columns_page(over)));
+        return Ok(Listing::Page(rules::columns_page(over)));
     }
     let custom = find(&command.configuration, terminal)?.rules.custom;
-    let Some(id) = &command.id else { return write(&RuleList(&custom)) };
+    let Some(id) = &command.id else { return Ok(Listing::Rules(custom)) };
     let built_in = rules::rule(id).map(rules::Rule::page);
     let own = || Some(custom.iter().find(|rule| rule.id == *id)?.page());
-    match built_in.or_else(own) {
-        Some(text) => write(&RulePage(&text)),
-        None => Err(no_rule(id, &custom)),
-    }
+    built_in.or_else(own).map(Listing::Page).ok_or_else(|| no_rule(id, &custom))
 }

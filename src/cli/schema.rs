@@ -41,7 +41,7 @@ const fn known(name: &'static str, describes: &'static str, text: fn() -> String
 }
 
 /// Every schema, documents first, then files.
-const ALL: [Known; 11] = [
+const ALL: [Known; 17] = [
     known("report", "JSON of `analyze`", report::schema),
     known("prediction", "JSON of `predict`", report::prediction_schema),
     known("step-prediction", "JSON of `predict --model`", report::step_prediction_schema),
@@ -49,6 +49,12 @@ const ALL: [Known; 11] = [
     known("run", "runs saved by `baseline save`", compare::run_schema),
     known("trend", "JSON of `trend`", history::trend_schema),
     known("settings", "JSON of `config show`", report::settings_schema),
+    known("known-devices", "JSON of `devices`", report::device_list_schema),
+    known("rules", "JSON of `rules`", report::rule_list_schema),
+    known("formats", "JSON of `formats`", report::format_list_schema),
+    known("predictable-kernels", "JSON of `predict --list`", report::form_list_schema),
+    known("baselines-list", "JSON of `baseline list`", report::baseline_list_schema),
+    known("schemas", "JSON of `schema --list`", report::schema_list_schema),
     known("error", "errors with `--error-format json`", problem::schema),
     known("config", "rooflint.toml, and [tool.rooflint] of pyproject.toml", config::schema),
     known("mapping", "mappings, for `--map`", ingest::mapping_schema),

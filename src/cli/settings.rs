@@ -210,7 +210,7 @@ fn list(texts: impl Iterator<Item = impl AsRef<str>>) -> String {
 }
 
 /// The keys of `[gate]` that have a default, with it.
-fn gate(policy: &Policy) -> [(&'static str, String); 19] {
+fn gate(policy: &Policy) -> [(&'static str, String); 21] {
     let noise = &policy.noise;
     let change = |change: RelativeChange| change.get().to_string();
     [
@@ -232,6 +232,8 @@ fn gate(policy: &Policy) -> [(&'static str, String); 19] {
         ("noise.kernel", change(noise.kernel)),
         ("noise.few-launches", change(noise.few_launches)),
         ("noise.common", change(noise.common)),
+        ("noise.device", change(noise.device)),
+        ("noise.day", change(noise.day)),
         ("noise.timer", quoted(&format!("{:.0}ns", noise.timer_s.get() * 1e9))),
     ]
 }
@@ -272,7 +274,7 @@ fn checked(path: &Path) -> Result<&'static str, Failure> {
     let keys: toml::Table = if is_named {
         toml::Table::new()
     } else {
-        // A file without a place among the others is a configuration, and its errors are told as such.
+        // A file without a place among the others is a configuration, and its errors say so.
         toml::from_str(&text).unwrap_or_default()
     };
     let has = |names: &[&str]| names.iter().any(|name| keys.contains_key(*name));

@@ -1,7 +1,5 @@
 //! Standard output and error: color, links, width, broken pipes, files that appear whole or not at all.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,8 +20,8 @@ pub(super) struct Terminal {
     json_errors: bool,
     /// The command as it would be typed again.
     command: String,
-    /// Where outputs are kept instead of being written, by their paths.
-    kept: Option<RefCell<BTreeMap<PathBuf, Vec<u8>>>>,
+    /// Whether standard output and error are this program's; else they are the caller's.
+    is_own: bool,
 }
 
 impl Terminal {
@@ -64,12 +62,12 @@ impl Terminal {
             verbose: options.verbose,
             json_errors: options.error_format == args::ErrorFormat::Json,
             command,
-            kept: None,
+            is_own: true,
         }
     }
 
-    /// No terminal: outputs are kept, whatever their paths are, and no file is written.
-    pub(super) fn keeping(command: String) -> Self {
+    /// A terminal that is another program's: nothing is said on it, and nothing printed.
+    pub(super) fn silent(command: String) -> Self {
         Self {
             style: Style::default(),
             quiet: 0,
@@ -77,18 +75,8 @@ impl Terminal {
             verbose: false,
             json_errors: false,
             command,
-            kept: Some(RefCell::default()),
+            is_own: false,
         }
-    }
-
-    /// A terminal that is another program's: nothing is said on it, and files are written.
-    pub(super) fn silent(command: String) -> Self {
-        Self { quiet: 2, kept: None, ..Self::keeping(command) }
-    }
-
-    /// What was written to a path, where outputs are kept.
-    pub(super) fn kept(&self, path: &str) -> Option<Vec<u8>> {
-        self.kept.as_ref()?.borrow_mut().remove(Path::new(path))
     }
 
     /// The command as it would be typed again.
@@ -125,15 +113,12 @@ impl Terminal {
         path: &Path,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
-        if let Some(kept) = &self.kept {
-            let mut bytes = Vec::new();
-            let failed = |cause| Failure::Output { path: path.display().to_string(), cause };
-            write(&mut bytes).map_err(failed)?;
-            kept.borrow_mut().insert(path.to_owned(), bytes);
-            return Ok(());
-        }
         if path.as_os_str() == "-" {
-            return put(write);
+            if self.is_own {
+                return put(write);
+            }
+            return Err(Failure::usage("standard output is the calling program's")
+                .help("give the path of a file"));
         }
         let failed = |cause| Failure::Output { path: path.display().to_string(), cause };
         if appends(path) || is_stream(path) {
@@ -161,7 +146,7 @@ impl Terminal {
         }
         if let Some(problem) = Problem::of(failure).filter(|_| self.json_errors) {
             // Nothing is left to do if standard error is gone.
-            let _ = io::stderr().write_all(problem.line().as_bytes());
+            let _ = io::stderr().write_all((problem.json() + "\n").as_bytes());
             return;
         }
         if let Failure::CommandLine(message) = failure {
@@ -198,14 +183,14 @@ impl Terminal {
         let _ = io::stderr().write_all(self.style.adapted(text).as_bytes());
     }
 
-    /// Says on standard error what did not end the command; nothing where outputs are kept.
+    /// Says on standard error what did not end the command; nothing on a quiet terminal.
     pub(super) fn note(&self, code: Code, message: &str) {
         let line = if self.json_errors {
-            Problem::note(code, message).line()
+            Problem::note(code, message).json() + "\n"
         } else {
             self.style.adapted(format!("note: {}\n", crate::report::printable_lines(message)))
         };
-        if self.kept.is_none() && self.quiet == 0 {
+        if self.is_own && self.quiet == 0 {
             let _ = io::stderr().write_all(line.as_bytes());
         }
     }

@@ -225,7 +225,7 @@ pub(super) fn gaps<'a>(ids: impl Iterator<Item = &'a RankId>) -> Vec<String> {
                     format!("{next}–{last}")
                 });
             }
-            next = rank + 1;
+            next = rank.saturating_add(1);
         }
         if missing > 0 {
             let rest = gaps.len().saturating_sub(NAMED);

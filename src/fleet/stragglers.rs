@@ -206,7 +206,7 @@ impl Usual {
 /// A description of the problem if the sizes do not multiply to the number of ranks of a run.
 pub fn imbalances(ranks: &[Rank], axes: &[(String, u64)]) -> Result<Vec<Imbalance>, String> {
     let all: Option<u64> = axes.iter().try_fold(1_u64, |all, (_, size)| all.checked_mul(*size));
-    let highest = ranks.iter().map(|rank| rank.id.rank + 1).max().unwrap_or_default();
+    let highest = ranks.iter().map(|rank| rank.id.rank.saturating_add(1)).max().unwrap_or_default();
     if all != Some(highest) {
         let all = all.map_or("too many".to_owned(), |all| all.to_string());
         return Err(format!(

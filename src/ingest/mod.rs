@@ -142,7 +142,7 @@ impl Options {
     }
 }
 
-/// How many of the reasons why files cannot be read are told.
+/// How many of the reasons why files cannot be read are listed.
 const UNREAD_NAMED: usize = 5;
 
 /// Files found by a search that cannot be read: for each reason the first of them and their number.
@@ -158,8 +158,8 @@ impl Unread {
     }
 
     fn tell(&self, profile: &mut Profile) {
-        let (told, rest) = self.0.split_at(self.0.len().min(UNREAD_NAMED));
-        profile.notes.extend(told.iter().map(|(first, files)| match files {
+        let (listed, rest) = self.0.split_at(self.0.len().min(UNREAD_NAMED));
+        profile.notes.extend(listed.iter().map(|(first, files)| match files {
             1 => format!("not read: {first}"),
             2 => format!("not read: {first}; nor was 1 more file, for the same reason"),
             _ => {

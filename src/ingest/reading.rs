@@ -12,8 +12,8 @@ use super::observed::Observed;
 use super::split::{BUFFER, LONGEST_ROW, Place, Record, Records, fields};
 use super::{IngestError, Input, Numerals, Options, Sample};
 use crate::model::{
-    Activity, DeviceHint, Head, HintId, NameId, Origin, OriginId, Profile, Skip, Source, Step,
-    ToolAdvice, Values,
+    Activity, DeviceHint, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, Profile,
+    Skip, Source, Step, ToolAdvice, Values,
 };
 use crate::units::Hertz;
 
@@ -457,9 +457,19 @@ impl<'a> Reading<'a> {
         self.profile.launches.push(head, values)
     }
 
-    /// Appends work of a GPU that is no launch.
+    /// Appends a copy, a fill, or a graph that was traced as a whole.
     pub(super) fn add_activity(&mut self, activity: Activity) {
         self.profile.activities.push(Activity { source: self.position, ..activity });
+    }
+
+    /// Appends the call that launched work of a GPU.
+    pub(super) fn add_call(&mut self, call: LaunchCall) {
+        self.profile.calls.push(LaunchCall { source: self.position, ..call });
+    }
+
+    /// Appends a call of the host that waits for a GPU.
+    pub(super) fn add_wait(&mut self, wait: HostWait) {
+        self.profile.waits.push(HostWait { source: self.position, ..wait });
     }
 
     /// Appends a step of the loop that was profiled.

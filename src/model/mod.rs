@@ -38,7 +38,7 @@ pub use reached::Reached;
 pub use shapes::{Dim3, Shape};
 pub(crate) use short::elide;
 pub use source::{DeviceHint, HintId, Mended, Recorded, Skip, Skips, Source};
-pub use timeline::{Activity, Step};
+pub use timeline::{Activity, HostWait, LaunchCall, Step};
 
 /// Everything read from one or more exports.
 #[derive(Debug, Default)]
@@ -49,6 +49,10 @@ pub struct Profile {
     pub launches: Launches,
     /// Copies and fills of the traces, which are no launches, in file order.
     pub activities: Vec<Activity>,
+    /// Calls that launched work of the GPUs of the traces, in file order.
+    pub calls: Vec<LaunchCall>,
+    /// Calls of the host that wait for a GPU, in file order.
+    pub waits: Vec<HostWait>,
     /// Steps of the loops that were traced, in order for each file and device.
     pub steps: Vec<Step>,
     /// Interned kernel names, operator names and parameters.
@@ -116,15 +120,16 @@ impl Profile {
         self.devices = kept;
         self.launches.renumber_devices(&ids);
         let devices = self.activities.iter_mut().map(|one| &mut one.device);
+        let devices = devices.chain(self.calls.iter_mut().map(|call| &mut call.device));
         for device in devices.chain(self.steps.iter_mut().map(|step| &mut step.device)) {
             *device = ids.get(usize::from(device.0)).copied().unwrap_or_default();
         }
     }
 
-    /// Leaves out copies and steps of devices that have no launch in their file, and what describes such devices: a GPU
+    /// Leaves out copies, calls and steps of devices that have no launch in their file, and what describes such devices: a GPU
     /// that only copies is not judged, and a file that repeats another counts once.
     pub(crate) fn forget_idle(&mut self) {
-        if self.activities.is_empty() && self.steps.is_empty() {
+        if self.activities.is_empty() && self.steps.is_empty() && self.calls.is_empty() {
             return;
         }
         let launches = (0..self.launches.len()).map(|row| self.launches.head(row));
@@ -132,6 +137,7 @@ impl Profile {
             launches.map(|head| (head.source, head.device)).collect();
         self.activities.retain(|one| used.contains(&(one.source, one.device)));
         self.steps.retain(|step| used.contains(&(step.source, step.device)));
+        self.calls.retain(|call| used.contains(&(call.source, call.device)));
         self.forget_devices();
     }
 
@@ -152,6 +158,17 @@ impl Profile {
             ..one
         });
         self.activities.extend(activities);
+        let calls = other.calls.into_iter().map(|call| LaunchCall {
+            source: call.source.saturating_add(ids.sources),
+            device: ids.devices[usize::from(call.device.0)],
+            ..call
+        });
+        self.calls.extend(calls);
+        let waits = other
+            .waits
+            .into_iter()
+            .map(|wait| HostWait { source: wait.source.saturating_add(ids.sources), ..wait });
+        self.waits.extend(waits);
         let steps = other.steps.into_iter().map(|step| Step {
             source: step.source.saturating_add(ids.sources),
             device: ids.devices[usize::from(step.device.0)],

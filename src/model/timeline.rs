@@ -1,8 +1,9 @@
-//! What a trace has of a GPU's time beside its launches: copies and fills, and the steps of a training loop.
+//! What a trace has of a GPU's time beside its launches: copies and fills, the calls of the host that launched the
+//! work, and the steps of a training loop.
 
 use super::{HintId, NameId};
 
-/// Work of a GPU that is no kernel: a copy, a fill, or a graph that was traced as a whole.
+/// Work of a GPU other than a kernel: a copy, a fill, or a graph that was traced as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
     /// Index into [`Profile::sources`](super::Profile::sources).
@@ -17,6 +18,34 @@ pub struct Activity {
     pub duration: u64,
     /// Bytes that were copied or filled.
     pub bytes: Option<u64>,
+}
+
+/// A call of the host that launched work of a GPU: a kernel, a copy or a fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LaunchCall {
+    /// Index into [`Profile::sources`](super::Profile::sources).
+    pub source: u16,
+    /// The device that the work ran on.
+    pub device: HintId,
+    /// Start of the work on the GPU, in nanoseconds on the clock of the launches of its file.
+    pub work: u64,
+    /// Start of the call, on the same clock.
+    pub start: u64,
+    /// Thread of the host, by its position in the file.
+    pub thread: u32,
+}
+
+/// A call in which a thread of the host waits for a GPU: it synchronizes or copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostWait {
+    /// Index into [`Profile::sources`](super::Profile::sources).
+    pub source: u16,
+    /// Thread of the host, as in [`LaunchCall`].
+    pub thread: u32,
+    /// Start of the call, in nanoseconds on the clock of the launches of its file.
+    pub start: u64,
+    /// End of the call.
+    pub end: u64,
 }
 
 /// A step of the loop that was profiled, on one device.

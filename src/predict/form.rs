@@ -1,7 +1,7 @@
 //! Closed forms: kernels whose operations and bytes follow from their sizes.
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::arguments::Arguments;
 use super::count::Count;
@@ -34,7 +34,7 @@ pub struct Form {
 /// Kinds of operations, by what usually limits them.
 ///
 /// Source: NVIDIA, *GPU Performance Background User's Guide*, "DNN Operation Categories".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
     /// Each result depends on one element of each operand: memory-bound.
@@ -76,20 +76,5 @@ impl Form {
         let needed = self.parameters().filter(|one| one.default == super::Fallback::Needed);
         let keys = needed.map(|one| format!(" {}=…", one.name));
         format!("{}{}", self.name, keys.collect::<String>())
-    }
-}
-
-/// Serializes it as in a listing: with all parameters and the derivation.
-impl Serialize for Form {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Form", 7)?;
-        fields.serialize_field("name", self.name)?;
-        fields.serialize_field("aliases", self.aliases)?;
-        fields.serialize_field("summary", self.summary)?;
-        fields.serialize_field("category", &self.category)?;
-        fields.serialize_field("parameters", &self.parameters().collect::<Vec<_>>())?;
-        fields.serialize_field("example", self.example)?;
-        fields.serialize_field("derivation", self.derivation)?;
-        fields.end()
     }
 }

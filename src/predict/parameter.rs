@@ -1,9 +1,10 @@
 //! Parameters of closed forms, with kinds, defaults and meanings.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One parameter of a closed form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Parameter {
     /// The key in `key=value`.
     pub name: &'static str,
@@ -16,7 +17,7 @@ pub struct Parameter {
 }
 
 /// Kind of a parameter's values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", content = "words", rename_all = "kebab-case")]
 pub enum Kind {
     /// A whole number from 1 on.
@@ -36,19 +37,28 @@ pub enum Kind {
     /// A whole number from 1 on, or `auto`.
     SizeOrAuto,
     /// One of these words.
-    Choice(&'static [&'static str]),
+    Choice(
+        /// The words.
+        &'static [&'static str],
+    ),
 }
 
 /// Default of a parameter that is not given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "from", content = "value", rename_all = "kebab-case")]
 pub enum Fallback {
     /// None: the parameter is required.
     Needed,
     /// This value.
-    Text(&'static str),
+    Text(
+        /// The value.
+        &'static str,
+    ),
     /// The value of an earlier parameter.
-    SameAs(&'static str),
+    SameAs(
+        /// The name of that parameter.
+        &'static str,
+    ),
 }
 
 impl Parameter {

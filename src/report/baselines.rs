@@ -1,5 +1,6 @@
 //! Reports of a baseline store: its entries, and one entry in full.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{
@@ -9,42 +10,71 @@ use super::view::{Style, count, factor, printable, si};
 use super::{Reported, pretty};
 use crate::compare::{RunKernel, median};
 use crate::history::{Batch, Entry, Filter, Moment, Store, Unreadable, batches, outliers};
+use crate::json;
 
 /// The entries of a store as JSON.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Listing<'a> {
+    /// Type and major version of this document.
     schema: &'static str,
+    /// Folder of the store.
     folder: String,
+    /// The saved runs, oldest first.
     entries: Vec<Listed<'a>>,
+    /// Files that are no saved runs, or damaged ones.
     unreadable: Vec<Unread<'a>>,
     /// Outliers of the newest runs of each baseline.
     doubts: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Listed<'a> {
+    /// Name of the baseline.
     baseline: &'a str,
+    /// Id of the entry, for `baseline show` and `--anchor`.
     entry: &'a str,
+    /// Path of its file.
     file: String,
+    /// When it was saved, as RFC 3339.
     saved: Option<&'a str>,
+    /// Days since then.
     age_days: Option<u64>,
+    /// The commit that was measured.
     commit: Option<&'a str>,
+    /// The branch that was measured.
     branch: Option<&'a str>,
+    /// Label of the run.
     label: &'a str,
+    /// Names of its devices.
     devices: Vec<&'a str>,
+    /// Roofs that it was judged by.
     ceilings: &'a str,
+    /// Number of kernels.
     kernels: usize,
+    /// Number of launches.
     launches: u64,
+    /// Number of launches that have a duration.
     timed_launches: u64,
+    /// Measured time of all launches.
     measured_s: f64,
+    /// Version of rooflint that saved it.
     rooflint: &'a str,
+    /// Fingerprint of what was measured; two entries with the same one are the same measurement.
     fingerprint: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Unread<'a> {
+    /// Path of the file.
     file: String,
+    /// Why it cannot be read.
     reason: &'a str,
+}
+
+/// Returns the JSON schema of the list of baselines, as pretty-printed JSON.
+#[must_use]
+pub fn baseline_list_schema() -> String {
+    json::schema::<Listing<'_>>("baselines-list-1", "Entries of a store of baselines")
 }
 
 impl<'a> From<&'a Unreadable> for Unread<'a> {

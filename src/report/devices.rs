@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{Block, Cell, Column, Document, Figure as Row, Form, Section, Table};
 use super::view::{Style, printable};
 use super::{Reported, pretty};
 use crate::catalog::{Confidence, Device, Figure};
+use crate::json;
 use crate::model::Pipe;
 use crate::units::FlopsPerByte;
 
@@ -33,8 +35,7 @@ impl Reported for DeviceList<'_> {
     }
 
     fn own(&self, format: &str, _: &Style) -> Option<String> {
-        let devices = || self.0.iter().map(Described::of).collect::<Vec<_>>();
-        (format == "json").then(|| pretty(&devices()))
+        own(self.0, format)
     }
 }
 
@@ -50,23 +51,51 @@ impl Reported for DevicePage<'_> {
     }
 
     fn own(&self, format: &str, _: &Style) -> Option<String> {
-        (format == "json").then(|| pretty(&Described::of(self.0)))
+        own(std::slice::from_ref(self.0), format)
     }
 }
 
-/// A device with figures derived from its own, for programs.
-#[derive(Serialize)]
+/// Devices with every figure and its source, for programs.
+#[derive(Serialize, JsonSchema)]
+struct Listing<'a> {
+    /// Type and major version of this document.
+    schema: &'static str,
+    /// The devices.
+    devices: Vec<Described<'a>>,
+}
+
+/// A device with figures derived from its own.
+#[derive(Serialize, JsonSchema)]
 struct Described<'a> {
     #[serde(flatten)]
     device: &'a Device,
+    /// What follows from its figures, by pipe.
+    #[schemars(with = "BTreeMap<String, PipeDescribed>")]
     pipes: BTreeMap<Pipe, PipeDescribed>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PipeDescribed {
+    /// Dense multiply-adds per clock of one SM.
     fma_per_clock_per_sm: Option<f64>,
+    /// Intensity at which the peak and the bandwidth of device memory meet.
     ridge_point_flop_per_byte: Option<f64>,
+    /// Intensity at which the peak and the bandwidth of L2 meet.
     l2_ridge_point_flop_per_byte: Option<f64>,
+}
+
+/// Returns the JSON schema of the list of devices, as pretty-printed JSON.
+#[must_use]
+pub fn device_list_schema() -> String {
+    json::schema::<Listing<'_>>("known-devices-1", "GPUs that rooflint knows")
+}
+
+fn own(devices: &[Device], format: &str) -> Option<String> {
+    let listing = || Listing {
+        schema: "rooflint/known-devices/1",
+        devices: devices.iter().map(Described::of).collect(),
+    };
+    (format == "json").then(|| pretty(&listing()))
 }
 
 impl<'a> Described<'a> {
@@ -93,7 +122,7 @@ fn peaks(device: &Device) -> Table {
     let mut columns = vec![
         Column::text("pipe", "pipe"),
         Column::number("peak_op_per_s", "peak", Form::Tera("FLOP/s")),
-        Column::number("fma_per_clock_per_sm", "FMA/clk/SM", Form::Count).spare(1),
+        Column::number("fma_per_clock_per_sm", "FMA/clk/SM (CU)", Form::Count).spare(1),
         Column::number("ridge_point_flop_per_byte", "DRAM ridge", Form::Tenths("FLOP/B")),
         Column::number("l2_ridge_point_flop_per_byte", "L2 ridge", Form::Tenths("FLOP/B")).spare(2),
         Column::text("source", "source"),
@@ -133,7 +162,7 @@ fn list(devices: &[Device]) -> Table {
         vec![
             Column::name("name", "name"),
             Column::text("target", "target").spare(2),
-            Column::number("sms", "SMs", Form::Count).spare(3),
+            Column::number("sms", "SMs/CUs", Form::Count).spare(3),
             Column::number("dram_gb_per_s", "DRAM GB/s", Form::Digits),
             Column::number("fp64_tflop_per_s", "fp64", Form::Digits).spare(1),
             Column::number("fp32_tflop_per_s", "fp32", Form::Digits),

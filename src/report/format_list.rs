@@ -1,13 +1,15 @@
 //! The formats that can be read: in a table, and below it the commands that produce them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{Block, Cell, Column, Document, Section, Table};
 use super::view::Style;
 use super::{Reported, pretty};
+use crate::json;
 
 /// A format that can be read, as it is listed.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct FormatLine<'a> {
     /// Its name for `--from`.
     pub name: &'a str,
@@ -60,8 +62,16 @@ impl Reported for FormatList<'_> {
 }
 
 /// The formats, for programs.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Listing<'a> {
+    /// Type and major version of this document.
     schema: &'static str,
+    /// The formats.
     formats: &'a [FormatLine<'a>],
+}
+
+/// Returns the JSON schema of the list of formats, as pretty-printed JSON.
+#[must_use]
+pub fn format_list_schema() -> String {
+    json::schema::<Listing<'_>>("formats-1", "Formats that rooflint reads")
 }

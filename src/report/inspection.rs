@@ -197,7 +197,7 @@ impl File<'_> {
             count(self.other_lines, "other line", "other lines")
         );
         let text = match self.numerals {
-            // What is no text has no way of writing numbers.
+            // Binary formats have no locale.
             "" => self.encoding.to_owned(),
             numerals => format!("{}; {numerals}", self.encoding),
         };

@@ -50,10 +50,10 @@ use crate::rules::{Finding, Findings};
 #[cfg(feature = "gate")]
 pub use against::Against;
 #[cfg(feature = "gate")]
-pub use baselines::{BaselineList, BaselinePages, doubts, unread};
+pub use baselines::{BaselineList, BaselinePages, baseline_list_schema, doubts, unread};
 #[cfg(feature = "gate")]
 pub use calibration::Calibrated;
-pub use devices::{DeviceList, DevicePage};
+pub use devices::{DeviceList, DevicePage, device_list_schema};
 pub use document::{
     Block, Cell, Column, Document, Fact, Figure, Form, Item, Row, Section, Table, Tone,
 };
@@ -62,7 +62,7 @@ pub use explained::Explained;
 pub use figure::{Canvas, Encoding, PictureError};
 #[cfg(all(feature = "frames", feature = "gate"))]
 pub use fleet::FleetReport;
-pub use format_list::{FormatLine, FormatList};
+pub use format_list::{FormatLine, FormatList, format_list_schema};
 pub use formats::{FORMATS, Format, Render};
 #[cfg(feature = "gate")]
 pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema, metrics};
@@ -71,9 +71,11 @@ pub use next_ncu::other_than_ncu;
 pub use numbers::{count, printable, printable_lines};
 #[cfg(feature = "plot")]
 pub use pictures::{Subject, picture};
-pub use predicted::{FormList, FormPages, Predicted, prediction_schema, step_prediction_schema};
-pub use rule_list::{RuleList, RulePage};
-pub use schema_list::{SchemaLine, SchemaList};
+pub use predicted::{
+    FormList, FormPages, Predicted, form_list_schema, prediction_schema, step_prediction_schema,
+};
+pub use rule_list::{RuleList, RulePage, rule_list_schema};
+pub use schema_list::{SchemaLine, SchemaList, schema_list_schema};
 pub use settings::{Setting, SettingList, SettingOrigin, settings_schema};
 #[cfg(feature = "gate")]
 pub use trend::TrendReport;

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{Block, Cell, Column, Document, Section, Table};
 use super::numbers::{printable, printable_lines};
 use super::view::Style;
 use super::{Reported, pretty};
+use crate::json;
 use crate::rules::{self, Custom, RULES};
 
 /// All rules with their summaries, custom rules last.
@@ -63,19 +65,31 @@ impl Reported for RuleList<'_> {
 }
 
 /// The rules, for programs.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Listing<'a> {
+    /// Type and major version of this document.
     schema: &'static str,
+    /// The rules, custom ones last.
     rules: Vec<RuleLine<'a>>,
 }
 
-#[derive(Serialize)]
+/// Returns the JSON schema of the list of rules, as pretty-printed JSON.
+#[must_use]
+pub fn rule_list_schema() -> String {
+    json::schema::<Listing<'_>>("rules-1", "Rules of rooflint")
+}
+
+#[derive(Serialize, JsonSchema)]
 struct RuleLine<'a> {
+    /// Its name for `--select` and `--ignore`.
     id: &'a str,
+    /// What it finds.
     summary: Cow<'a, str>,
+    /// Names that it had, which are still accepted.
     former_ids: Vec<&'a str>,
+    /// True for rules of the configuration.
     is_custom: bool,
-    /// Address of its page.
+    /// Address of its page; `null` for rules of the configuration.
     page: Option<String>,
 }
 

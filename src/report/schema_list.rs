@@ -1,13 +1,15 @@
 //! Report of the schemas of our documents and files.
 
-use super::Reported;
-use super::document::{Block, Cell, Column, Document, Table};
-use super::pretty;
-use super::view::Style;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::document::{Block, Cell, Column, Document, Table};
+use super::view::Style;
+use super::{Reported, pretty};
+use crate::json;
+
 /// A schema, as it is listed.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct SchemaLine {
     /// Its name for `rooflint schema NAME`.
     pub name: &'static str,
@@ -19,10 +21,19 @@ pub struct SchemaLine {
 #[derive(Debug, Clone, Copy)]
 pub struct SchemaList<'a>(pub &'a [SchemaLine]);
 
-#[derive(Serialize)]
+/// The schemas, for programs.
+#[derive(Serialize, JsonSchema)]
 struct Listing<'a> {
+    /// Type and major version of this document.
     schema: &'static str,
+    /// The schemas: of documents first, then of files.
     schemas: &'a [SchemaLine],
+}
+
+/// Returns the JSON schema of the list of schemas, as pretty-printed JSON.
+#[must_use]
+pub fn schema_list_schema() -> String {
+    json::schema::<Listing<'_>>("schemas-1", "Schemas of rooflint")
 }
 
 impl Reported for SchemaList<'_> {

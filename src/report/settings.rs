@@ -96,7 +96,7 @@ pub fn settings_schema() -> String {
 impl Reported for SettingList<'_> {
     fn document(&self, _: &Style) -> Document {
         let file = self.file.map_or_else(
-            || "none: no rooflint.toml, .rooflint.toml or pyproject.toml, here or above".to_owned(),
+            || "none: no rooflint.toml, .rooflint.toml or [tool.rooflint] in pyproject.toml, here or above".to_owned(),
             printable,
         );
         let mut facts = vec![Fact::new("File", file)];

@@ -105,8 +105,6 @@ pub struct Part {
     pub metadata: Vec<(String, String)>,
     /// Rows of each row group, with the columns of the launch table that have values in it.
     groups: Vec<(usize, Vec<&'static LaunchColumn>)>,
-    /// Bytes of the columns that have values, as they are in the file.
-    pub bytes: u64,
 }
 
 /// The rows of one row group, as columns.
@@ -146,7 +144,6 @@ impl Part {
             let message = format!("its {SCHEMA_KEY} is {found} (expected {SCHEMA:?})");
             return Err(FrameError::NoLaunches(message));
         }
-        let mut bytes = 0;
         let groups = footer.row_groups.iter().map(|group| {
             let height = group.num_rows();
             let filled = columns().iter().filter(|column| {
@@ -155,17 +152,13 @@ impl Part {
                 chunks.any(|chunk| {
                     let known = chunk.metadata().statistics.as_ref();
                     let nulls = known.and_then(|known| known.null_count);
-                    let is_filled = nulls != i64::try_from(height).ok();
-                    if is_filled {
-                        bytes += u64::try_from(chunk.compressed_size()).unwrap_or_default();
-                    }
-                    is_filled
+                    nulls != i64::try_from(height).ok()
                 })
             });
             (height, filled.collect())
         });
         let groups = groups.collect();
-        Ok(Self { file, metadata, groups, bytes })
+        Ok(Self { file, metadata, groups })
     }
 
     /// Returns the number of rows.

@@ -62,6 +62,9 @@ impl MergedSum {
         // Each term takes 53 bits of what is left.
         while !rest.parts.is_empty() {
             let term = rest.rounded();
+            if !term.is_finite() {
+                return vec![f64::INFINITY];
+            }
             terms.push(term);
             rest.add(-term);
         }
@@ -131,6 +134,11 @@ mod tests {
         let mut sum: MergedSum = [1.0, f64::INFINITY].into_iter().collect();
         sum.merge(&[2.0].into_iter().collect());
         assert_eq!(sum.terms(), [f64::INFINITY]);
+        // Larger than any number.
+        assert_eq!(
+            [f64::MAX, f64::MAX].into_iter().collect::<MergedSum>().terms(),
+            [f64::INFINITY]
+        );
     }
 
     proptest! {

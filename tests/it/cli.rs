@@ -359,8 +359,9 @@ fn devices_are_listed_and_shown_with_their_sources() {
     assert!(one.contains(" 35.5 FLOP/B ") && one.contains("(L2: measured bandwidth)"), "{one}");
     let json: serde_json::Value =
         serde_json::from_str(&run(&["devices", "NVIDIA H200", "--format", "json"]).stdout).unwrap();
-    assert_eq!(json["name"], "H200 SXM 141GB");
-    assert_eq!(json["pipes"]["fp32_vector"]["fma_per_clock_per_sm"], 128.0);
+    let one = &json["devices"][0];
+    assert_eq!(one["name"], "H200 SXM 141GB");
+    assert_eq!(one["pipes"]["fp32_vector"]["fma_per_clock_per_sm"], 128.0);
 }
 
 #[test]

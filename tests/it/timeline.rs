@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rooflint::analysis::{Analysis, Timeline};
+use rooflint::analysis::{Analysis, IdleCauses, Timeline};
 use rooflint::ingest::{self, Input, Options};
 use rooflint::report::{Report, Style, written};
 use rooflint::rules::Finding;
@@ -24,6 +24,20 @@ fn fixture(name: &str) -> PathBuf {
 
 fn ns(time: Seconds) -> u64 {
     (time.get() * 1e9).round() as u64
+}
+
+/// Gaps; host, host waiting, launch, short, dependency and unknown in ns. They are all of the idle time.
+fn causes(one: &Timeline) -> Option<[u64; 7]> {
+    let causes = one.idle_causes?;
+    let IdleCauses { gaps, host, host_waiting, launch, short, dependency, unknown } = causes;
+    let parts = [host, host_waiting, launch, short, dependency, unknown].map(ns);
+    assert_eq!(parts.iter().sum::<u64>(), ns(one.idle()));
+    let [host, host_waiting, launch, short, dependency, unknown] = parts;
+    Some([gaps, host, host_waiting, launch, short, dependency, unknown])
+}
+
+fn causes_of(file: &Path) -> Vec<Option<[u64; 7]>> {
+    with_judged(&[file.to_owned()], |judged| judged.analysis.timelines.iter().map(causes).collect())
 }
 
 /// Span, busy, computation, exposed communication, exposed copies.
@@ -78,12 +92,90 @@ fn two_devices_of_a_database_have_a_time_each() {
         ]
     );
     with_judged(&[fixture("nsys_sqlite/h100-two-ranks-2025.5.sqlite")], |judged| {
+        // The steps of the first process; its ranges `iteration` are shorter.
+        let steps: Vec<_> = judged
+            .analysis
+            .timelines
+            .iter()
+            .map(|one| {
+                one.steps
+                    .iter()
+                    .map(|step| (step.number, ns(step.time), step.launches))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        assert_eq!(steps, [vec![(0, 2_000_000, 5), (1, 2_000_000, 5), (2, 1_151_216, 5)], vec![]]);
         let brief = text(judged, "text", false);
         let line = brief.lines().find(|line| line.starts_with("Timeline")).unwrap();
         assert!(
             line.contains("2 GPUs, busy 4.1% (GPU 0) to 41.2% (GPU 1) of spans up to 55.2 ms"),
             "{line}"
         );
+    });
+}
+
+/// Worked out from the raw events by another program.
+#[test]
+fn idle_time_is_split_by_the_calls_that_launched_the_work_after_it() {
+    for (file, expected) in [
+        (
+            "pytorch_trace/a100-training.json",
+            vec![Some([25, 2_955_736, 0, 20_000, 0, 40_000, 18_568])],
+        ),
+        ("pytorch_trace/mi250-step.json", vec![Some([3, 0, 0, 0, 0, 403_680, 943_040])]),
+        (
+            "pytorch_trace/v100-list-2020.json.gz",
+            vec![Some([7, 1_029_000, 0, 62_000, 0, 120_000, 891_000])],
+        ),
+        #[cfg(feature = "sqlite")]
+        (
+            "nsys_sqlite/a100-devices-renumbered-2022.1.sqlite",
+            vec![Some([7, 0, 0, 0, 0, 14_280, 20_000])],
+        ),
+        // No table of these has calls.
+        ("nsys_trace/h100-2021.csv", vec![None]),
+        ("nvprof_trace/p100-cuda8.csv", vec![None]),
+    ] {
+        assert_eq!(causes_of(&fixture(file)), expected, "{file}");
+    }
+    with_judged(&[fixture("nsys_trace/h100-2021.csv")], |judged| {
+        let full = text(judged, "text", true);
+        assert!(full.contains("the file records no launch calls"), "{full}");
+        let json: serde_json::Value = serde_json::from_str(&text(judged, "json", false)).unwrap();
+        assert!(json["timelines"][0]["idle_causes"].is_null());
+    });
+}
+
+/// The thread synchronizes from 70 µs to 150 µs, copies until 160 µs and launches from 180 µs on; the GPU is idle from
+/// 100 µs to 190 µs. Another thread waits all the time.
+#[test]
+fn the_host_waits_in_calls_of_the_thread_that_launches_next() {
+    let event = |cat: &str, name: &str, thread: u32, (ts, dur): (u32, u32), args: &str| {
+        format!(
+            r#"{{"ph": "X", "cat": "{cat}", "name": "{name}", "pid": 9, "tid": {thread}, "ts": {ts}.5, "dur": {dur}.0, "args": {{{args}}}}}"#
+        )
+    };
+    let kernel = |at: u32, dur: u32, correlation: u32| {
+        let args = format!(r#""correlation": {correlation}, "device": 0, "stream": 7"#);
+        event("kernel", "some_kernel", 7, (at, dur), &args)
+    };
+    let events = [
+        event("cuda_runtime", "cudaLaunchKernel", 1, (5, 5), r#""correlation": 1"#),
+        event("cuda_runtime", "cudaStreamSynchronize", 1, (70, 80), ""),
+        event("cuda_runtime", "cudaMemcpyAsync", 1, (150, 10), r#""correlation": 2"#),
+        event("cuda_runtime", "cudaDeviceSynchronize", 2, (0, 300), ""),
+        event("cuda_runtime", "cudaLaunchKernel", 1, (180, 5), r#""correlation": 3"#),
+        kernel(20, 80, 1),
+        kernel(190, 10, 3),
+    ];
+    let trace = format!(r#"{{"schemaVersion": 1, "traceEvents": [{}]}}"#, events.join(", "));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    std::fs::write(&file, trace).unwrap();
+    assert_eq!(causes_of(&file), [Some([1, 20_000, 60_000, 10_000, 0, 0, 0])]);
+    with_judged(&[file], |judged| {
+        let brief = text(judged, "text", false);
+        assert!(brief.contains("33.3% host in a synchronize or copy call"), "{brief}");
     });
 }
 
@@ -105,7 +197,7 @@ fn steps_tile_the_time_of_the_gpu() {
 #[test]
 fn every_format_has_the_timeline_and_says_the_same() {
     with_judged(&[fixture("pytorch_trace/a100-training.json")], |judged| {
-        let said = "span 5.03 ms, GPU busy 2.00 ms (39.7%), idle 60.3%";
+        let said = "span 5.03 ms, GPU busy 2.00 ms (39.7%), idle 60.3% (58.7% host not launching);";
         let mut formats = vec!["text", "markdown"];
         if cfg!(feature = "page") {
             formats.push("html");
@@ -117,6 +209,7 @@ fn every_format_has_the_timeline_and_says_the_same() {
         let one = &json["timelines"][0];
         assert_eq!(one["span_s"].as_f64(), Some(0.005_034_264));
         assert_eq!(one["busy_s"].as_f64(), Some(0.001_999_96));
+        assert_eq!(one["idle_causes"]["host_s"].as_f64(), Some(0.002_955_736));
         assert_eq!(
             (one["copies"].as_u64(), one["copy_bytes"].as_f64()),
             (Some(4), Some(1_613_824.0))
@@ -265,6 +358,49 @@ fn the_time_of_real_traces_is_that_of_their_events() {
     ];
     for (file, figures) in expected {
         assert_eq!(of(&collection.join(file)), *figures, "{file}");
+    }
+    for (file, causes) in [
+        (
+            "kineto/hta_a100_alexnet.json.gz",
+            vec![[95, 9_795_899_000, 131_000, 3_057_965_000, 30_000, 78_000, 0]],
+        ),
+        (
+            "kineto/hta_a100_nccl-fractional-us.json.gz",
+            vec![[3480, 471_860_042, 52_978, 29_137_837, 1_011_573, 988_561, 0]],
+        ),
+        (
+            "kineto/hta_mi250_rocm6.2_toy-train.json.gz",
+            vec![[15, 1_990_259, 29_037, 6_743_549, 0, 0, 0]],
+        ),
+        (
+            "kineto/hta_v100_trace-diff-test_input-dims.json.gz",
+            vec![[8954, 387_000, 0, 21_000, 3_342_000, 23_007_000, 539_000]],
+        ),
+        (
+            "kineto/tbplugin_resnet50_list-root_2020.json.gz",
+            vec![[9593, 595_727_000, 88_000, 34_001_000, 3_373_000, 8_352_000, 1_137_000]],
+        ),
+        #[cfg(feature = "sqlite")]
+        (
+            "nsys/dlprof_2070s_2022.1_pytorch-nvtx.sqlite",
+            vec![[54, 3_573_449, 745_744, 605_593, 8_225, 35_010, 0]],
+        ),
+        #[cfg(feature = "sqlite")]
+        (
+            "nsys/pipit_a100x4_2024.5_cloverleaf.sqlite",
+            vec![[1590, 17_183_112, 3_098_756, 9_550_480, 0, 8_779_999, 0]],
+        ),
+        #[cfg(feature = "sqlite")]
+        (
+            "nsys/nsysai_h100x2_2026.2_fsdp-nccl-window.sqlite",
+            vec![
+                [2634, 16_457_448, 420_944, 4_586_010, 2_675_455, 1_862_912, 28_256],
+                [2662, 24_152_303, 151_969, 3_229_637, 2_702_227, 1_122_459, 27_040],
+            ],
+        ),
+    ] {
+        let causes: Vec<_> = causes.into_iter().map(Some).collect();
+        assert_eq!(causes_of(&collection.join(file)), causes, "{file}");
     }
     let steps = |file: &str| {
         with_judged(&[collection.join(file)], |judged| {

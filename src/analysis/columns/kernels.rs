@@ -49,9 +49,12 @@ fn identity() -> Vec<Column> {
         column("operator", Text, "framework operator and its parameters", |_, kernel| {
             kernel.operator.as_deref().map(Cell::word)
         }),
-        column("place", Text, "modules or lines that made its longest launch", |_, kernel| {
-            kernel.place.as_deref().map(Cell::word)
-        }),
+        column(
+            "place",
+            Text,
+            "modules, lines or function that made its longest launch",
+            |_, kernel| kernel.place.as_deref().map(Cell::word),
+        ),
         column("device", Text, "name of the device", |analysis, kernel| {
             Some(Cell::word(analysis.devices[kernel.device].name()))
         })

@@ -120,23 +120,10 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// The words of the whole command, and the command as it would be typed.
-    pub(super) fn of(self, command: &[&str], outputs: &[&str]) -> (Vec<OsString>, Vec<OsString>) {
-        let begin = command.iter().map(OsString::from);
-        let words = |outputs: &[&str], program: &[&str]| -> Vec<OsString> {
-            let program = program.iter().map(OsString::from);
-            let outputs = outputs.iter().map(OsString::from);
-            let dashes = (!self.names.is_empty()).then(|| OsString::from("--"));
-            let options = self.options.iter().cloned();
-            let names = self.names.iter().cloned();
-            program
-                .chain(begin.clone())
-                .chain(options)
-                .chain(outputs)
-                .chain(dashes)
-                .chain(names)
-                .collect()
-        };
-        (words(outputs, &["rooflint"]), words(&[], &[]))
+    /// The words of the whole command.
+    pub(super) fn of(self, command: &str) -> Vec<OsString> {
+        let dashes = (!self.names.is_empty()).then(|| OsString::from("--"));
+        let command = std::iter::once(OsString::from(command));
+        command.chain(self.options).chain(dashes).chain(self.names).collect()
     }
 }

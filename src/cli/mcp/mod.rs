@@ -7,14 +7,11 @@ mod arguments;
 mod message;
 mod tools;
 
-use std::ffi::OsString;
 use std::io::{self, BufRead, Read, Write};
 
-use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::exit::Failure;
-use super::terminal::Terminal;
 use message::{Call, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Refusal};
 
 /// Versions of the protocol that are spoken, the newest first.
@@ -29,25 +26,8 @@ const INSTRUCTIONS: &str = "rooflint reads GPU profiler exports (Nsight Compute,
      compare two runs; predict a kernel's time without a profile; devices lists GPUs. Files are named by path and read \
      on this machine. Kernels that lack counters are not judged: do not treat them as good or bad.";
 
-const EXAMPLES: &str = "\
-Examples:
-  rooflint mcp                                wait for a client on standard input
-  claude mcp add rooflint -- rooflint mcp     register it with a client
-
-Tools: analyze, explain, compare, predict, devices. It reads the files that a call
-names, and the configuration as every command does; it writes no file and starts
-no program. See docs/assistants.md.";
-
-/// Serve analyze, explain, compare, predict and devices to assistants (MCP)
-#[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
-pub(super) struct Mcp {}
-
-/// Runs another command of the program.
-pub(super) type Again = fn(Vec<OsString>, &Terminal) -> Result<(), Failure>;
-
-pub(super) fn run(again: Again) -> Result<(), Failure> {
-    let served = serve(&mut io::stdin().lock(), &mut io::stdout().lock(), again);
+pub(super) fn run() -> Result<(), Failure> {
+    let served = serve(&mut io::stdin().lock(), &mut io::stdout().lock());
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
         other => other.map_err(Failure::stdout),
@@ -55,8 +35,8 @@ pub(super) fn run(again: Again) -> Result<(), Failure> {
 }
 
 /// Answers messages until there are no more.
-fn serve(from: &mut dyn BufRead, to: &mut dyn Write, again: Again) -> io::Result<()> {
-    let mut server = Server { version: VERSIONS[0], again };
+fn serve(from: &mut dyn BufRead, to: &mut dyn Write) -> io::Result<()> {
+    let mut server = Server { version: VERSIONS[0] };
     let mut line = Vec::new();
     while next(from, &mut line)? {
         let answer = if line.len() > LONGEST {
@@ -92,7 +72,6 @@ fn next(from: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 struct Server {
     /// The version that the client and this server agreed on.
     version: &'static str,
-    again: Again,
 }
 
 impl Server {
@@ -169,7 +148,7 @@ impl Server {
         let Some(tool) = tools::find(name) else {
             return Err(Refusal::new(INVALID_PARAMS, format!("unknown tool {name:?}")));
         };
-        let answer = tools::answer(tool, given, self.again);
+        let answer = tools::answer(tool, given);
         let mut content = vec![json!({ "type": "text", "text": answer.text })];
         let mut result = json!({ "isError": answer.is_error });
         if let Some(data) = answer.data {
@@ -189,15 +168,10 @@ impl Server {
 mod tests {
     use super::*;
 
-    #[expect(clippy::needless_pass_by_value, reason = "the signature of what runs commands")]
-    fn never(words: Vec<OsString>, _: &Terminal) -> Result<(), Failure> {
-        Err(Failure::usage(format!("not run: {words:?}")))
-    }
-
     /// The answers to these lines, as JSON.
     fn answers(lines: &[u8]) -> Vec<Value> {
         let mut written = Vec::new();
-        serve(&mut &*lines, &mut written, never).unwrap();
+        serve(&mut &*lines, &mut written).unwrap();
         let text = String::from_utf8(written).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }

@@ -2,18 +2,15 @@
 //!
 //! A tool is a command of the program with its text and its JSON, so that an assistant reads what people read.
 
+use std::ffi::OsString;
+
 use serde_json::{Map, Value, json};
 
-use super::Again;
 use super::arguments::Words;
-use crate::cli::args;
-use crate::cli::terminal::Terminal;
+use crate::cli::call::{self, Held, Problem, Wording};
 
 /// Kernels or checks that an answer has at most, if the call does not say how many.
 const ROWS: usize = 10;
-
-/// Where the JSON of a command is kept, which writes no file.
-const DATA: &str = ":json:";
 
 /// A tool.
 pub(super) struct Tool {
@@ -28,8 +25,9 @@ pub(super) struct Tool {
 
 /// The command of a call.
 struct Command {
-    words: Vec<std::ffi::OsString>,
-    typed: Vec<std::ffi::OsString>,
+    words: Vec<OsString>,
+    /// The kernels of a run that are explained, instead of reporting on it.
+    explained: Option<Vec<String>>,
     /// How much of its JSON is passed on.
     kept: Kept,
 }
@@ -74,7 +72,7 @@ static TOOLS: [Tool; 5] = [
             reading(&mut words)?;
             words.option("kernels", "kernel")?;
             words.option("what_if", "what-if")?;
-            Ok(Command::of(words, &["analyze"], Kept::Kernels(top)))
+            Ok(Command::of(words, "analyze", Kept::Kernels(top)))
         },
     },
     Tool {
@@ -93,12 +91,11 @@ static TOOLS: [Tool; 5] = [
         command: |mut words| {
             if let Some(rule) = words.texts("rule")?.pop() {
                 words.name(rule);
-                return Ok(Command::of(words, &["rules"], Kept::All));
+                return Ok(Command::of(words, "rules", Kept::All));
             }
             reading(&mut words)?;
-            words.option("kernel", "kernel")?;
-            words.add("--explain");
-            Ok(Command::of(words, &["analyze"], Kept::All))
+            let explained = Some(words.texts("kernel")?);
+            Ok(Command { explained, ..Command::of(words, "analyze", Kept::All) })
         },
     },
     Tool {
@@ -129,7 +126,7 @@ static TOOLS: [Tool; 5] = [
                 words.needed(side)?;
                 words.files(side)?;
             }
-            Ok(Command::of(words, &["diff"], Kept::Checks(top)))
+            Ok(Command::of(words, "diff", Kept::Checks(top)))
         },
     },
     Tool {
@@ -158,13 +155,13 @@ static TOOLS: [Tool; 5] = [
             }
             if devices.is_empty() || kernel.is_none() {
                 words.add("--list");
-                return Ok(Command::of(words, &["predict"], Kept::All));
+                return Ok(Command::of(words, "predict", Kept::All));
             }
             words.option("device", "device")?;
             for (key, size) in words.pairs("sizes")? {
                 words.name(format!("{key}={size}"));
             }
-            Ok(Command::of(words, &["predict"], Kept::All))
+            Ok(Command::of(words, "predict", Kept::All))
         },
     },
     Tool {
@@ -181,7 +178,7 @@ static TOOLS: [Tool; 5] = [
             if let Some(name) = name {
                 words.name(name);
             }
-            Ok(Command::of(words, &["devices"], kept))
+            Ok(Command::of(words, "devices", kept))
         },
     },
 ];
@@ -222,10 +219,21 @@ fn reading(words: &mut Words<'_>) -> Result<(), String> {
 }
 
 impl Command {
-    fn of(words: Words<'_>, command: &[&str], kept: Kept) -> Self {
-        let data = format!("--output=json={DATA}");
-        let (words, typed) = words.of(command, &["--output=-", &data]);
-        Self { words, typed, kept }
+    fn of(words: Words<'_>, command: &str, kept: Kept) -> Self {
+        Self { words: words.of(command), explained: None, kept }
+    }
+
+    /// Its text and its JSON, and whether that is all of a comparison that could compare nothing.
+    fn run(self) -> Result<Answer, Box<Problem>> {
+        // Of two sides, the earlier comes first.
+        let answer = call::call(self.words, Held { earlier: 1, ..Held::default() })?;
+        let written = |format: &str| match &self.explained {
+            Some(kernels) => answer.explained(kernels, format, Wording::default()),
+            None => Ok(answer.written(format, Wording::default()).unwrap_or_default()),
+        };
+        let (text, data) = (written("text")?, written("json")?);
+        let data = serde_json::from_str(&data).ok().map(|data| self.kept.of(data));
+        Ok(Answer { text, data, is_error: answer.is_without_result() })
     }
 }
 
@@ -260,8 +268,8 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// Runs a tool's command and returns what it printed.
-pub(super) fn answer(tool: &Tool, given: &Map<String, Value>, again: Again) -> Answer {
+/// Runs a tool's command.
+pub(super) fn answer(tool: &Tool, given: &Map<String, Value>) -> Answer {
     let error = |text: String| Answer { text, data: None, is_error: true };
     let (properties, _) = (tool.schema)();
     let known: Vec<&str> =
@@ -270,26 +278,11 @@ pub(super) fn answer(tool: &Tool, given: &Map<String, Value>, again: Again) -> A
         Ok(command) => command,
         Err(text) => return error(text),
     };
-    let terminal = Terminal::keeping(args::typed(command.typed.iter()));
-    let failure = again(command.words, &terminal).err();
-    let text = terminal.kept("-").map(|text| String::from_utf8_lossy(&text).into_owned());
-    match (text, failure) {
-        // A verdict was given in full.
-        (Some(text), failure) => {
-            let data = terminal.kept(DATA).and_then(|data| serde_json::from_slice(&data).ok());
-            let data = data.map(|data| command.kept.of(data));
-            Answer { text, data, is_error: failure.is_some() }
-        }
-        (None, Some(failure)) => {
-            let help = failure.next_step().map(|help| format!("\nhelp: {help}"));
-            error(format!("error: {failure}{}", help.unwrap_or_default()))
-        }
-        (None, None) => error("the command printed nothing".to_owned()),
-    }
+    command.run().unwrap_or_else(|problem| error(format!("error: {problem}")))
 }
 
 impl Kept {
-    /// The part of a document that is passed on, as an object.
+    /// The part of a document that is passed on.
     fn of(&self, mut data: Value) -> Value {
         match self {
             Self::All => {}
@@ -316,7 +309,7 @@ impl Kept {
                 without_null(&mut data);
             }
             Self::Devices => {
-                for device in data.as_array_mut().into_iter().flatten() {
+                for device in data["devices"].as_array_mut().into_iter().flatten() {
                     let figure = |path: &str| device.pointer(path).cloned().unwrap_or_default();
                     *device = json!({
                         "name": figure("/name"),
@@ -327,12 +320,7 @@ impl Kept {
                 }
             }
         }
-        // Clients take objects only.
-        match data {
-            Value::Object(_) => data,
-            Value::Array(_) => json!({ "items": data }),
-            other => json!({ "value": other }),
-        }
+        data
     }
 }
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::event::{Args, Category, Event, Launch, nanoseconds};
+use super::nested::{Span, Spanned};
 use super::scan::{bare, members, text};
+use crate::ingest::timeline::Annotated;
 use crate::model::NameId;
 
 /// A kernel on the GPU.
@@ -30,24 +32,32 @@ pub(super) struct Call {
     /// Position among the distinct operators with their operands.
     pub(super) operator: u32,
     pub(super) external: u64,
-    pub(super) thread: u32,
-    pub(super) start: i64,
-    pub(super) end: i64,
+    pub(super) span: Span,
     /// Position among the places in the program; the first one is none.
     pub(super) place: u32,
 }
 
-/// A call of a module on the CPU.
+/// A module or function of the program while it is called.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ModuleCall {
-    pub(super) thread: u32,
-    pub(super) start: i64,
-    pub(super) end: i64,
+pub(super) struct Frame {
+    pub(super) span: Span,
     /// Position among the places in the program.
     pub(super) name: u32,
 }
 
-/// A call of the runtime that launches kernels.
+impl Spanned for Call {
+    fn span(&self) -> Span {
+        self.span
+    }
+}
+
+impl Spanned for Frame {
+    fn span(&self) -> Span {
+        self.span
+    }
+}
+
+/// A call of the runtime that launches kernels, copies or fills.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Launching {
     pub(super) correlation: u64,
@@ -70,14 +80,6 @@ pub(super) struct Moved {
     pub(super) correlation: u64,
     pub(super) bytes: Option<u64>,
     pub(super) is_fill: bool,
-}
-
-/// The annotation of a step on the CPU.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Annotated {
-    pub(super) number: u64,
-    pub(super) start: i64,
-    pub(super) end: i64,
 }
 
 /// Things of which there are few, each known by its position.
@@ -119,20 +121,25 @@ impl<T: std::hash::Hash + Eq> Distinct<T> {
 pub(super) struct Gathered {
     pub(super) kernels: Vec<Kernel>,
     pub(super) calls: Vec<Call>,
+    /// Calls that launch kernels.
     pub(super) launching: Vec<Launching>,
+    /// Calls that copy or fill.
+    pub(super) moving: Vec<Launching>,
+    /// Calls that synchronize or copy, during which their thread waits for the GPU.
+    pub(super) waits: Vec<Span>,
     pub(super) launches: Distinct<Launch>,
     /// Name, shapes, types and values of operators, as they are written.
     pub(super) operators: Distinct<Vec<u8>>,
     threads: Distinct<Vec<u8>>,
-    /// Stacks and modules, as they are written.
+    /// Stacks, modules and functions, as they are written.
     pub(super) places: Distinct<Vec<u8>>,
-    pub(super) modules: Vec<ModuleCall>,
+    pub(super) modules: Vec<Frame>,
+    /// Functions of the program itself.
+    pub(super) functions: Vec<Frame>,
     /// The profiler's steps, as they are written.
     pub(super) steps: Vec<Annotated>,
     /// Copies and fills.
     pub(super) moved: Vec<Moved>,
-    /// Correlations of the calls that copy or fill, with their starts.
-    pub(super) moving: Vec<(u64, i64)>,
     /// Ranges that were replayed to count events.
     pub(super) replays: u64,
     /// Whether a time of a kernel has a fraction of a microsecond.
@@ -201,42 +208,60 @@ impl Gathered {
             }
             Category::Range => {}
             Category::Python => {
-                if let (Some(module), Ok((start, duration, _))) = (module(event.name), interval()) {
-                    let name = self.place(module);
-                    let (thread, end) = (self.thread(event), start.saturating_add(duration));
-                    self.modules.push(ModuleCall { thread, start, end, name });
+                let module = module(event.name);
+                // Traces have millions of functions, nearly all of libraries.
+                let function = bare(event.name);
+                if let (true, Ok((start, duration, _))) =
+                    (module.is_some() || !is_library(function), interval())
+                {
+                    let span = self.span(event, start, duration);
+                    let name = self.place(module.unwrap_or(function));
+                    let frames =
+                        if module.is_some() { &mut self.modules } else { &mut self.functions };
+                    frames.push(Frame { span, name });
                 }
             }
             // What the CPU did explains kernels, and is passed over where it cannot be read.
             Category::Operator => {
                 if let Ok((start, duration, _)) = interval() {
-                    self.operator(event, start, start.saturating_add(duration));
+                    self.operator(event, start, duration);
                 }
             }
             Category::Call => {
-                let has = |word: &[u8]| bare(event.name).windows(5).any(|part| part == word);
-                if has(b"emcpy") || has(b"emset") {
-                    let correlation = Args::of(event.args).correlation;
-                    self.moving.extend(interval().ok().map(|(start, ..)| (correlation, start)));
-                } else if let (true, Ok((start, ..))) = (has(b"aunch"), interval()) {
-                    let mut args = Args::of(event.args);
-                    if bare(event.name) == b"hipExtModuleLaunchKernel" {
-                        args.launch.grid = args.launch.blocks_of_items();
-                    }
-                    let thread = self.thread(event);
-                    self.launching.push(Launching {
-                        correlation: args.correlation,
-                        thread,
-                        start,
-                        launch: self.launches.position(&args.launch),
-                    });
+                if let Ok((start, duration, _)) = interval() {
+                    self.call(event, start, duration);
                 }
             }
         }
         Ok(())
     }
 
-    fn operator(&mut self, event: &Event<'_>, start: i64, end: i64) {
+    /// A call of the runtime or the driver.
+    fn call(&mut self, event: &Event<'_>, start: i64, duration: i64) {
+        let has = |word: &[u8]| bare(event.name).windows(5).any(|part| part == word);
+        let copies = has(b"emcpy");
+        let moves = copies || has(b"emset");
+        if copies || has(b"chron") {
+            let span = self.span(event, start, duration);
+            self.waits.push(span);
+        }
+        if !moves && !has(b"aunch") {
+            return;
+        }
+        let mut args = Args::of(event.args);
+        if bare(event.name) == b"hipExtModuleLaunchKernel" {
+            args.launch.grid = args.launch.blocks_of_items();
+        }
+        let launching = Launching {
+            correlation: args.correlation,
+            thread: self.thread(event),
+            start,
+            launch: self.launches.position(&args.launch),
+        };
+        if moves { self.moving.push(launching) } else { self.launching.push(launching) }
+    }
+
+    fn operator(&mut self, event: &Event<'_>, start: i64, duration: i64) {
         let [mut external, mut dims, mut types, mut values, mut stack, mut module] = [&b""[..]; 6];
         for (key, value) in members(event.args) {
             match key {
@@ -261,9 +286,7 @@ impl Gathered {
         let call = Call {
             operator: self.operators.position(key.as_slice()),
             external: super::event::count(external).unwrap_or(0),
-            thread: self.thread(event),
-            start,
-            end,
+            span: self.span(event, start, duration),
             place: self.place(if module.is_empty() { stack } else { module }),
         };
         self.key = key;
@@ -274,6 +297,10 @@ impl Gathered {
     fn place(&mut self, place: &[u8]) -> u32 {
         self.places.position(&b""[..]);
         self.places.position(place)
+    }
+
+    fn span(&mut self, event: &Event<'_>, start: i64, duration: i64) -> Span {
+        Span { thread: self.thread(event), start, end: start.saturating_add(duration) }
     }
 
     fn thread(&mut self, event: &Event<'_>) -> u32 {
@@ -318,7 +345,19 @@ impl Gathered {
 /// How the annotation of a step is called, before its number.
 const STEP: &[u8] = b"ProfilerStep#";
 
-/// The name of a module in `nn.Module: Linear_0`; none for other functions, of which traces have millions.
+/// What the names of functions of libraries, and lines of stacks, have in them.
+pub(super) const LIBRARIES: [&str; 3] = ["site-packages", "dist-packages", "<built-in"];
+
+/// Whether a function belongs to a library and not to the program.
+fn is_library(name: &[u8]) -> bool {
+    // Folders of packages are left out in the names of functions.
+    const FOLDERS: [&str; 6] =
+        ["torch/", "<", "nn.Module", "threading.py(", "contextlib.py(", "runpy.py("];
+    let has = |part: &&str| name.windows(part.len()).any(|found| found == part.as_bytes());
+    FOLDERS.iter().any(|start| name.starts_with(start.as_bytes())) || LIBRARIES.iter().any(has)
+}
+
+/// The name of a module in `nn.Module: Linear_0`.
 fn module(name: &[u8]) -> Option<&[u8]> {
     bare(name).strip_prefix(b"nn.Module: ")
 }
@@ -344,7 +383,7 @@ fn is_fill(name: &[u8]) -> bool {
 
 /// Whether the values of an operator's arguments decide how much it does.
 fn has_sizes(name: &[u8]) -> bool {
-    const PARTS: [&[u8]; 8] = [
+    const PARTS: [&[u8]; 9] = [
         b"conv",
         b"index_select",
         b"embedding",
@@ -353,6 +392,25 @@ fn has_sizes(name: &[u8]) -> bool {
         b"addbmm",
         b"scaled_mm",
         b"topk",
+        b"triton_",
     ];
     PARTS.iter().any(|part| name.windows(part.len()).any(|found| found == *part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_library;
+
+    #[test]
+    fn functions_of_libraries_are_none_of_the_program() {
+        for (name, expected) in [
+            ("torch/nn/modules/module.py(1951): __getattr__", true),
+            ("<built-in method run_backward of torch._C._EngineBase object at 0x7f>", true),
+            ("/opt/conda/lib/python3.11/site-packages/apex/fused_adam.py(90): step", true),
+            ("train.py(7): step", false),
+            ("projects/torchtrain/run.py(7): main", false),
+        ] {
+            assert_eq!(is_library(name.as_bytes()), expected, "{name}");
+        }
+    }
 }

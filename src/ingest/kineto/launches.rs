@@ -7,13 +7,13 @@ use super::event::Launch;
 use super::gathered::{Gathered, Kernel, Moved};
 use super::links::Links;
 use super::places::Places;
-use super::steps::{Ran, steps};
 use super::work::{Judged, Member, Named, Works};
 use crate::ingest::Reading;
 use crate::ingest::operators::forms::{Basis, Count};
+use crate::ingest::timeline::{Ran, Work, steps};
 use crate::model::{
-    Activity, Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Recorded, Shape, Step,
-    Values,
+    Activity, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, OriginKind, Quantity,
+    Recorded, Shape, Step, Values,
 };
 use crate::units::si;
 
@@ -96,9 +96,11 @@ impl Writer {
             launches,
             operators,
             modules,
+            functions,
             places,
             mut moved,
             moving,
+            waits,
             steps: annotated,
             ..
         } = gathered;
@@ -112,9 +114,9 @@ impl Writer {
         }
         let launches = launches.into_list();
         let operators = operators.into_list();
-        let links = Links::new(&kernels, &calls, &launching);
+        let links = Links::new(&kernels, &calls, launching.iter().chain(&moving));
         let mut works = Works::new(&operators, &calls, &links);
-        let places = Places::new(&calls, modules, places.into_list());
+        let places = Places::new(&calls, [&modules, &functions], places.into_list());
 
         let mut known: HashMap<NameId, Named> = HashMap::new();
         let mut of_call: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -182,22 +184,29 @@ impl Writer {
             reading.source.rows += 1;
             reading.push(head, &values);
         }
-        let ran = steps(&annotated, &kernels, (&moved, &moving), &links);
-        self.over_time(reading, &moved, &ran, &hints);
+        self.activities(reading, &moved, &hints);
+        self.host(reading, (&kernels, &moved), &links, &hints);
+        for wait in &waits {
+            if let (Some(start), Some(end)) = (self.at(wait.start), self.at(wait.end)) {
+                let thread = wait.thread;
+                reading.add_wait(HostWait { thread, start, end, ..HostWait::default() });
+            }
+        }
+        let launched = launched(&kernels, &moved, &links);
+        self.steps(reading, &steps(annotated, launched), &hints);
+        reading.source.recorded = Recorded::Everything;
         let unnamed = kernels.len() as u64 - self.filled[6].1;
         self.finish(reading, about, short, unnamed);
         reading.source.clues.extend(clues);
     }
 
-    /// Appends copies, fills and steps of the devices that have launches.
-    fn over_time(
+    /// Appends copies and fills of the devices that have launches: those of others are on no timeline.
+    fn activities(
         &self,
         reading: &mut Reading<'_>,
         moved: &[Moved],
-        ran: &[Ran],
         hints: &HashMap<Option<i64>, HintId>,
     ) {
-        // Copies of a device without kernels are on no timeline.
         for one in moved {
             let Some(device) = hints.get(&one.device) else { continue };
             reading.add_activity(Activity {
@@ -209,6 +218,42 @@ impl Writer {
                 ..Activity::default()
             });
         }
+    }
+
+    /// Appends the calls that launched work.
+    fn host(
+        &self,
+        reading: &mut Reading<'_>,
+        (kernels, moved): (&[Kernel], &[Moved]),
+        links: &Links<'_>,
+        hints: &HashMap<Option<i64>, HintId>,
+    ) {
+        let kernels = kernels.iter().map(|one| (one.correlation, one.device, one.start));
+        let moved = moved.iter().map(|one| (one.correlation, one.device, one.start));
+        for (correlation, device, work) in kernels.chain(moved) {
+            let Some(call) = links.launch(correlation) else { continue };
+            if let (Some(device), Some(work), Some(start)) =
+                (hints.get(&device), self.at(work), self.at(call.start))
+            {
+                let (device, thread) = (*device, call.thread);
+                reading.add_call(LaunchCall {
+                    device,
+                    work,
+                    start,
+                    thread,
+                    ..LaunchCall::default()
+                });
+            }
+        }
+    }
+
+    /// Appends the steps of the devices that have launches.
+    fn steps(
+        &self,
+        reading: &mut Reading<'_>,
+        ran: &[Ran<Option<i64>>],
+        hints: &HashMap<Option<i64>, HintId>,
+    ) {
         for ran in ran {
             let (Some(device), Some(start), Some(end)) =
                 (hints.get(&ran.device), self.at(ran.start), self.at(ran.end))
@@ -225,7 +270,6 @@ impl Writer {
                 ..Step::default()
             });
         }
-        reading.source.recorded = Recorded::Everything;
     }
 
     /// A time of the file in nanoseconds since 1970, where the file says so.
@@ -331,6 +375,22 @@ impl Writer {
     }
 }
 
+/// All work of the GPUs whose call is in the trace.
+fn launched<'a>(
+    kernels: &'a [Kernel],
+    moved: &'a [Moved],
+    links: &'a Links<'_>,
+) -> impl Iterator<Item = Work<Option<i64>>> + 'a {
+    let kernels =
+        kernels.iter().map(|one| (one.correlation, one.device, one.start, one.duration, true));
+    let moved =
+        moved.iter().map(|one| (one.correlation, one.device, one.start, one.duration, false));
+    kernels.chain(moved).filter_map(|(correlation, device, start, duration, is_kernel)| {
+        let called = links.launch(correlation)?.start;
+        Some(Work { device, called, start, end: start.saturating_add(duration), is_kernel })
+    })
+}
+
 /// The work of each launch with its call, for those that have one; calls with the launches of each.
 fn judged(
     works: &mut Works<'_>,
@@ -373,7 +433,7 @@ fn configuration(kernel: &Kernel, links: &Links<'_>, launches: &[Launch]) -> Lau
     if own.grid.is_some() {
         return own;
     }
-    links.launch(kernel).map_or(own, |call| {
+    links.launch(kernel.correlation).map_or(own, |call| {
         let call = launches[call.launch as usize];
         Launch { grid: call.grid, block: call.block, shared: own.shared.or(call.shared), ..own }
     })

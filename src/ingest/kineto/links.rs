@@ -7,21 +7,22 @@
 use std::collections::HashMap;
 
 use super::gathered::{Call, Kernel, Launching};
+use super::nested::Nested;
 
 /// Kernels, operators and launches by what links them.
 pub(super) struct Links<'a> {
-    calls: &'a [Call],
     launching: HashMap<u64, &'a Launching>,
     by_external: HashMap<u64, u32>,
-    /// Positions of operators by thread and start.
-    ordered: Vec<u32>,
-    /// Of each operator the one that encloses it.
-    parents: Vec<Option<u32>>,
+    nested: Nested<'a, Call>,
 }
 
 impl<'a> Links<'a> {
     /// Links between these.
-    pub(super) fn new(kernels: &[Kernel], calls: &'a [Call], launching: &'a [Launching]) -> Self {
+    pub(super) fn new(
+        kernels: &[Kernel],
+        calls: &'a [Call],
+        launching: impl Iterator<Item = &'a Launching>,
+    ) -> Self {
         let same = kernels.iter().filter(|kernel| kernel.external == kernel.correlation).count();
         let mut by_external = HashMap::new();
         if same * 2 <= kernels.len() {
@@ -31,74 +32,37 @@ impl<'a> Links<'a> {
                 }
             }
         }
-        let mut ordered: Vec<u32> = (0_u32..).zip(calls).map(|(at, _)| at).collect();
-        ordered.sort_by_key(|at| {
-            let call = &calls[*at as usize];
-            (call.thread, call.start, std::cmp::Reverse(call.end))
-        });
-        let mut parents = vec![None; calls.len()];
-        let mut open: Vec<u32> = Vec::new();
-        for at in &ordered {
-            let call = &calls[*at as usize];
-            let is_over = |outer: &u32| {
-                let outer = &calls[*outer as usize];
-                outer.thread != call.thread || outer.end < call.start
-            };
-            while open.last().is_some_and(is_over) {
-                open.pop();
-            }
-            parents[*at as usize] = open.last().copied();
-            open.push(*at);
-        }
-        let launching = launching.iter().map(|launch| (launch.correlation, launch)).collect();
-        Self { calls, launching, by_external, ordered, parents }
+        let launching = launching.map(|launch| (launch.correlation, launch)).collect();
+        Self { launching, by_external, nested: Nested::new(calls) }
     }
 
-    /// The call that launched a kernel.
-    pub(super) fn launch(&self, kernel: &Kernel) -> Option<&'a Launching> {
-        self.launching.get(&kernel.correlation).copied().filter(|_| kernel.correlation > 0)
+    /// The call that launched work of this correlation; 0 is none.
+    pub(super) fn launch(&self, correlation: u64) -> Option<&'a Launching> {
+        self.launching.get(&correlation).copied().filter(|_| correlation > 0)
     }
 
     /// The operator of a kernel, by its position.
     pub(super) fn operator(&self, kernel: &Kernel) -> Option<u32> {
         self.by_external.get(&kernel.external).copied().or_else(|| {
-            let launch = self.launch(kernel)?;
-            self.innermost(launch.thread, launch.start)
+            let launch = self.launch(kernel.correlation)?;
+            self.nested.around(launch.thread, launch.start).next()
         })
     }
 
     /// The operator that encloses another.
     pub(super) fn parent(&self, at: u32) -> Option<u32> {
-        self.parents[at as usize]
-    }
-
-    fn innermost(&self, thread: u32, time: i64) -> Option<u32> {
-        let later = self.ordered.partition_point(|at| {
-            let call = &self.calls[*at as usize];
-            (call.thread, call.start) <= (thread, time)
-        });
-        let mut found = self.ordered.get(later.checked_sub(1)?).copied();
-        while let Some(at) = found {
-            let call = &self.calls[at as usize];
-            if call.thread != thread {
-                return None;
-            }
-            if call.end >= time {
-                return Some(at);
-            }
-            found = self.parents[at as usize];
-        }
-        None
+        self.nested.parent(at)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::kineto::nested::Span;
     use crate::model::NameId;
 
     fn call(external: u64, thread: u32, start: i64, end: i64) -> Call {
-        Call { operator: 0, external, thread, start, end, place: 0 }
+        Call { operator: 0, external, span: Span { thread, start, end }, place: 0 }
     }
 
     fn kernel(external: u64, correlation: u64) -> Kernel {
@@ -130,7 +94,7 @@ mod tests {
                 launch: 0,
             })
             .collect();
-        let links = Links::new(kernels, &calls, &launching);
+        let links = Links::new(kernels, &calls, launching.iter());
         let external = |at: u32| calls[at as usize].external;
         kernels.iter().map(|kernel| links.operator(kernel).map(external)).collect()
     }
@@ -156,7 +120,7 @@ mod tests {
     #[test]
     fn parents_enclose() {
         let calls = CALLS.map(|(external, thread, start, end)| call(external, thread, start, end));
-        let links = Links::new(&[], &calls, &[]);
+        let links = Links::new(&[], &calls, [].iter());
         assert_eq!([0, 1, 2, 3].map(|at| links.parent(at)), [None, Some(0), None, None]);
     }
 }

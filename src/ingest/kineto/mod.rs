@@ -3,14 +3,16 @@
 mod aten;
 mod devices;
 mod event;
+mod fused;
 mod gathered;
 mod launches;
 mod links;
 mod lists;
+mod missing;
+mod nested;
 mod operands;
 mod places;
 mod scan;
-mod steps;
 mod work;
 
 formats! {

@@ -9,6 +9,7 @@ use super::devices;
 use super::event::{count, event};
 use super::gathered::Gathered;
 use super::launches::{About, Writer, counted};
+use super::missing::without_kernels;
 use super::scan::{Scanner, Stop, bare};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
@@ -194,51 +195,6 @@ fn rank(object: &[u8]) -> Option<String> {
     Some(ranks.map_or_else(|| format!("rank {rank}"), |ranks| format!("rank {rank} of {ranks}")))
 }
 
-/// Why there is nothing to analyze.
-fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
-    const RECORD: &str = "record the GPU: torch.profiler.profile(activities=[ProfilerActivity.CPU, \
-        ProfilerActivity.CUDA], record_shapes=True), and let the work end before the profiler stops \
-        (torch.cuda.synchronize())";
-    let Gathered { moved, launching, calls, replays, .. } = gathered;
-    if let Some(skip) = reading.source.skips.first.first() {
-        let events = counted(reading.source.skips.count, "event", "events");
-        return reading
-            .error(format!("no kernel can be read of {events}: {}: {:?}", skip.reason, skip.text))
-            .column(skip.column.clone())
-            .help("write the trace again; times are numbers of microseconds with a decimal point");
-    }
-    if *replays > 0 {
-        return reading
-            .error("the trace has counters of replayed ranges and no kernels")
-            .help("record it without experimental_config: counters are read from `ncu`");
-    }
-    if !moved.is_empty() {
-        return reading
-            .error(format!(
-                "the trace has {} and no kernels",
-                counted(moved.len() as u64, "copy or fill", "copies and fills")
-            ))
-            .help(RECORD);
-    }
-    if !launching.is_empty() {
-        return reading
-            .error(format!(
-                "the trace launches {} and has no GPU work: the profiler did not record the GPU",
-                counted(launching.len() as u64, "kernel", "kernels")
-            ))
-            .help(RECORD);
-    }
-    if !calls.is_empty() {
-        return reading
-            .error(format!(
-                "the trace has no GPU work: {} ran on the CPU only, or the GPU was not recorded",
-                counted(calls.len() as u64, "operator", "operators")
-            ))
-            .help(RECORD);
-    }
-    reading.error("the trace has no GPU work").help(RECORD)
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -298,9 +254,10 @@ mod tests {
         assert_eq!(first.value(Quantity::DramBytes), Some(bytes));
     }
 
-    /// The call of the first kernel lies in a module, the operator of the second has a stack, the third has neither.
+    /// The call of the first kernel lies in a module, the operator of the second has a stack, the third has neither and
+    /// lies in a function of a library, which one of the program called.
     #[test]
-    fn a_launch_knows_the_module_or_the_lines_that_made_it() {
+    fn a_launch_knows_the_module_the_lines_or_the_function_that_made_it() {
         let event = |cat: &str, name: &str, (ts, dur): (u32, u32), args: &str| {
             format!(
                 r#"{{"ph": "X", "cat": "{cat}", "name": "{name}", "pid": 9, "tid": 1, "ts": {ts}.5, "dur": {dur}.0, "args": {{{args}}}}}"#
@@ -319,7 +276,8 @@ mod tests {
         let text = trace(&[
             event("python_function", "nn.Module: Net_0", (0, 50), ""),
             event("python_function", "nn.Module: Linear_3", (10, 10), ""),
-            event("python_function", "train.py(7): step", (0, 90), ""),
+            event("python_function", "train.py(7): main", (0, 90), ""),
+            event("python_function", "torch/optim/adam.py(9): step", (82, 6), ""),
             call(15, 100),
             event("cpu_op", "aten::add", (60, 10), stack),
             call(65, 110),
@@ -331,7 +289,7 @@ mod tests {
         let profile = read_bytes(text.as_bytes()).unwrap();
         let places: Vec<&str> =
             profile.iter().map(|launch| profile.names.get(launch.head.place)).collect();
-        assert_eq!(places, ["Net_0 > Linear_3", "train.py(7): step", ""]);
+        assert_eq!(places, ["Net_0 > Linear_3", "train.py(7): step", "train.py(7): main"]);
     }
 
     #[test]

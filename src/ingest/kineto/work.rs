@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::aten::{self, Outputs};
+use super::fused;
 use super::gathered::Call;
 use super::links::Links;
 use super::lists::{Listed, listed};
@@ -81,6 +82,8 @@ pub(super) struct Works<'a> {
 enum Known {
     Operator(Box<Operator>),
     Listed(Listed, DataType),
+    /// All of it is done by one kernel.
+    Whole(Work, Option<DataType>),
 }
 
 /// The work of a kernel with the pipe it needs.
@@ -143,7 +146,8 @@ impl<'a> Works<'a> {
                 Some(Known::Listed(listed, kind)) => {
                     (chunks(*listed, *kind, &blocks, at), lane_pipe(Some(*kind)))
                 }
-                None => (Work::default(), Pipe::Unstated),
+                Some(Known::Whole(work, kind)) if members.len() == 1 => (*work, lane_pipe(*kind)),
+                Some(Known::Whole(..)) | None => (Work::default(), Pipe::Unstated),
             });
         }
         works
@@ -161,6 +165,9 @@ impl<'a> Works<'a> {
         let known = self.known.entry((of, parent, fallback)).or_insert_with(|| {
             if is_list && let Some(listed) = listed(called) {
                 return fallback.map(|kind| Known::Listed(listed, kind));
+            }
+            if let Some((work, kind)) = fused::whole(called) {
+                return Some(Known::Whole(work, kind));
             }
             let parent = parent.map(|parent| &all[parent as usize]);
             aten::operator(called, parent, outputs, fallback)

@@ -20,7 +20,7 @@ pub(in crate::ingest) struct Long<'a> {
     /// Mappings of the same columns of a launch, with other formulas: the one is taken of whose counters most are
     /// there.
     pub(in crate::ingest) mappings: Vec<Mapping>,
-    /// A column beside those of the mapping that tells launches apart.
+    /// A column, not named in the mapping, whose values differ from launch to launch.
     pub(in crate::ingest) apart: &'a str,
     /// The columns with the name and the value of a counter.
     pub(in crate::ingest) counter: &'a str,

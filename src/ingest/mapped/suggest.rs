@@ -40,7 +40,7 @@ struct Found {
 /// It can be read as it is if the kernel and the time were found; all of it is to be checked.
 ///
 /// # Errors
-/// When the input cannot be opened, is no text, has no table, or has a format that is read without a mapping.
+/// When the input cannot be opened, is not text, has no table, or has a format that is read without a mapping.
 pub fn suggest_map(input: &Input, options: &Options) -> Result<String, IngestError> {
     let mut profile = Profile::default();
     let reading = Reading::open(input, options, &mut profile)?;
@@ -311,7 +311,7 @@ mod tests {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mapped");
         let table = std::fs::read_to_string(folder.join("h100-benchmark.csv")).unwrap();
         let own = std::fs::read_to_string(folder.join("h100-benchmark.toml")).unwrap();
-        // Which precision a column counts is no matter of its title, so that one of two columns of work is taken.
+        // Titles do not say which precision a column counts, so one of two columns of work is taken.
         let own = own.lines().filter(|line| !line.contains("act_tflops")).collect::<Vec<_>>();
         let map = suggestion(&table);
         let (suggested, written) = (read(&table, &map), read(&table, &own.join("\n")));

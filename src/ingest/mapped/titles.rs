@@ -18,7 +18,7 @@ pub(super) struct Title {
     pub(super) is_rate: bool,
     /// Whether the unit may as well be an amount: `TFLOPS`.
     pub(super) is_ambiguous: bool,
-    /// Whether it is a share, or an amount per something that is no second.
+    /// Whether it is a share, or an amount per something other than a second.
     pub(super) is_relative: bool,
 }
 

@@ -148,7 +148,7 @@ fn scaled(operations: f64, operands: f64, outputs: f64, each: Option<f64>) -> Wo
 }
 
 /// A factor in steps of an eighth, upwards, so that a profile has few different bounds.
-fn eighths(factor: f64) -> f64 {
+pub(in crate::ingest) fn eighths(factor: f64) -> f64 {
     (factor * 8.0).ceil() / 8.0
 }
 

@@ -383,7 +383,7 @@ impl Table {
             key.extend_from_slice(part);
             key.push(0);
         }
-        // Kernels without a name are told apart by their number within the operator.
+        // Kernels without a name are named by their number within the operator.
         let sub = if nameless { self.cell(row, Column::Sub) } else { b"" };
         key.extend_from_slice(sub);
         key.push(u8::from(cut));

@@ -4,12 +4,14 @@
 mod launches;
 mod tables;
 mod totals;
+mod training;
 
 use std::collections::HashMap;
 
 pub(super) use launches::{LaunchColumns, Launches, extents};
 pub(super) use tables::{Tables, Turn, read_tables};
 pub(super) use totals::{TotalColumns, Totals};
+pub(super) use training::{Annotated, Ran, Work, steps};
 
 use super::rows::Row;
 use super::{IngestError, Numerals, Reading};

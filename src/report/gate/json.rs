@@ -88,8 +88,11 @@ struct CodeDocument {
 
 #[derive(Serialize, JsonSchema)]
 struct ComparisonDocument<'a> {
+    /// What both sides have in common that is compared: times, or ratios to the roofline.
     basis: Basis,
+    /// The runs of the baseline.
     baseline: &'a Side,
+    /// The current runs.
     current: &'a Side,
     /// Order in which runs were taken; `null` if it was not declared.
     order: Option<&'a str>,
@@ -152,7 +155,9 @@ struct ChangeDocument<'a> {
     kernels_before: usize,
     /// Number of current kernels that are joined.
     kernels_after: usize,
+    /// What the baseline measured.
     before: &'a Measured,
+    /// What the current runs measured.
     after: &'a Measured,
     /// Shift as measured.
     raw: Option<ShiftDocument<'a>>,
@@ -176,7 +181,9 @@ struct ChangeDocument<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct LoneDocument<'a> {
+    /// Name of the kernel.
     name: &'a str,
+    /// What was measured of it.
     measured: &'a Measured,
 }
 

@@ -55,7 +55,9 @@ pub(super) struct PolicyDocument<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct LimitDocument<'a> {
+    /// The metric that is limited.
     metric: Metric,
+    /// The kernels that it applies to.
     selector: SelectorDocument<'a>,
     /// Largest relative worsening allowed: 0.05 is 5%.
     worse: f64,
@@ -65,13 +67,17 @@ struct LimitDocument<'a> {
     min_share: Option<f64>,
     /// For findings: counts only those of this severity or above.
     severity: Option<&'static str>,
+    /// What happens where it is exceeded.
     action: Action,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct BoundDocument<'a> {
+    /// Name of the bound, for messages.
     name: &'a str,
+    /// The metric that is bounded.
     metric: Metric,
+    /// The kernels that it applies to.
     selector: SelectorDocument<'a>,
     /// Limit in the SI unit of the metric.
     min: Option<f64>,
@@ -79,18 +85,23 @@ struct BoundDocument<'a> {
     max: Option<f64>,
     /// Kernels with a smaller share of the run time are ignored.
     min_share: f64,
+    /// For findings: counts only those of this severity or above.
     severity: Option<&'static str>,
     /// For findings: counts only those of this rule.
     rule: Option<&'a str>,
+    /// What happens where it is violated.
     action: Action,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct WaiverDocument<'a> {
+    /// The kernels that it applies to.
     selector: SelectorDocument<'a>,
     /// Metric to which it applies; `null` means all metrics.
     metric: Option<Metric>,
+    /// Why the regression is accepted.
     reason: &'a str,
+    /// Who is responsible.
     owner: Option<&'a str>,
     /// Last day on which it is valid, as `2026-11-22`.
     expires: Option<String>,
@@ -99,8 +110,11 @@ struct WaiverDocument<'a> {
 /// Selected kernels: all given criteria must match; no criteria select every kernel.
 #[derive(Serialize, JsonSchema)]
 struct SelectorDocument<'a> {
+    /// Name of a kernel, or a pattern with `*`; `null` for any.
     kernel: Option<&'a str>,
+    /// Name of an operator or range, or a pattern with `*`; `null` for any.
     operator: Option<&'a str>,
+    /// Category of kernels; `null` for any.
     category: Option<&'a str>,
 }
 

@@ -405,7 +405,7 @@ pub(super) fn notes(report: &GateReport<'_>) -> Vec<String> {
     let decision = report.decision;
     let mut notes: Vec<String> = Vec::new();
     if let Some(both) = &decision.comparison {
-        // Doubts are checks, too: those that are told as such need no second place.
+        // Doubts are checks, too: those listed as doubts are not listed again.
         let is_told = |doubt: &String| {
             let mut checks = decision.checks.iter();
             checks.any(|check| check.action > Action::None && check.message.contains(doubt))

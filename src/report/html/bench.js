@@ -43,7 +43,7 @@ const HARDWARE = [
   ["bandwidth", "Bandwidth", "B/s", 1e10, 2e13, false],
   ["peak", "Compute rate", "/s", 1e11, 3e16, false],
   ["onChip", "L2 bandwidth", "B/s", 1e11, 1e14, false],
-  ["sms", "SMs", "", 1, 512, true],
+  ["sms", "SMs (CUs)", "", 1, 512, true],
   ["fixed", "Launch cost", "s", 1e-7, 1e-4, false],
 ];
 const KERNEL = [
@@ -190,7 +190,7 @@ function benchWords(s, law, bound) {
   const [times, unit] = [(one, other) => factor(one / other), benchUnit()];
   const busy = percent(law.paths.math / law.work);
   const words = {
-    launch: ["Launch-bound", `the work takes ${si(law.expected, "s")}, the launch alone ${si(s.fixed, "s")}: fuse launches or use CUDA graphs; a faster kernel saves nothing.`],
+    launch: ["Launch-bound", `the work takes ${si(law.expected, "s")}, the launch alone ${si(s.fixed, "s")}: fuse launches or use CUDA or HIP graphs; a faster kernel saves nothing.`],
     parallelism: ["Too little parallelism", `${count(s.blocks, "block", "blocks")} on ${count(s.sms, "SM", "SMs")}: ${count(law.busy, "SM has", "SMs have")} work${law.full > 0 && law.rest > 0 ? `, ${Math.min(s.sms, law.rest)} in the last wave` : ""}, so it takes ${factor(law.work / law.expected)} the roofline time. Use more or smaller blocks.`],
     chip: ["L2-bound", `each byte is read from L2 ${digits(s.reuse)} times, which takes longer than fetching it once from memory. Larger tiles read less.`],
     balanced: ["Balanced", `t_mem and t_math differ by less than 10%: both units are busy. Only less work or a faster device helps.`],

@@ -87,6 +87,7 @@ struct Page {
     data: String,
     bench: String,
     figures: Vec<summary::Figure>,
+    over_time: Option<String>,
     parts: Vec<summary::Part>,
     notices: Vec<summary::Notice>,
     cards: Vec<summary::Card>,
@@ -136,6 +137,7 @@ fn written(report: &Report<'_>, changes: Option<&GateReport<'_>>, style: &Style)
         // The built-in catalog is sound: its tests see to that.
         bench: bench::json(&Catalog::builtin(), None, analysis.fixed_cost).unwrap_or_default(),
         figures: summary::figures(report, changes),
+        over_time: summary::over_time(report),
         parts: summary::parts(report),
         notices: summary::notices(report),
         cards: summary::cards(report, style),

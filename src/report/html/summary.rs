@@ -2,7 +2,7 @@
 
 use crate::analysis::Segment;
 use crate::report::numbers::change;
-use crate::report::run::{Brief, Certainty, Entry, KERNELS};
+use crate::report::run::{Brief, Certainty, Entry, KERNELS, devices};
 use crate::report::view::{MISSING, Style, count, factor, percent, printable, range, si};
 use crate::report::{GateReport, Report, gate};
 use crate::units::Seconds;
@@ -47,13 +47,7 @@ pub(super) struct Notice {
 /// Devices, launches and kernels, for the line beside the title.
 pub(super) fn by(report: &Report<'_>) -> String {
     let totals = &report.analysis.totals;
-    let mut parts: Vec<String> = Vec::new();
-    for device in &report.analysis.devices {
-        let name = printable(device.name());
-        if !parts.contains(&name) {
-            parts.push(name);
-        }
-    }
+    let mut parts = devices(report.analysis);
     parts.push(count(totals.launches, "launch", "launches"));
     parts.push(count(totals.kernels as u64, "kernel", "kernels"));
     if report.analysis.sources.len() > 1 {
@@ -120,7 +114,7 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
     figures.extend(Brief::of(report, 0).over_time.map(|one| Figure {
         label: "GPU busy",
         value: one.share(),
-        note: one.sentence(),
+        note: one.note(),
         class: "",
     }));
     figures.extend(changes.and_then(gate::total).map(|(relative, note)| Figure {
@@ -130,6 +124,11 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
         class: gate::tone_of(relative),
     }));
     figures
+}
+
+/// How the time of the GPUs was used.
+pub(super) fn over_time(report: &Report<'_>) -> Option<String> {
+    Brief::of(report, 0).over_time.map(|one| one.sentence())
 }
 
 /// The run's time, part by part.

@@ -28,7 +28,9 @@ struct SpeedupDocument {
     /// `global`: shares of the kernel's time. `local`: shares of the use of one hardware unit,
     /// which do not translate to time. `null` if the export does not state it.
     scope: Option<&'static str>,
+    /// Lower end of the range.
     low: f64,
+    /// Upper end of the range.
     high: f64,
 }
 

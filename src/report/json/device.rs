@@ -10,13 +10,17 @@ use crate::units::FlopsPerByte;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct DeviceDocument<'a> {
+    /// Name of the device.
     name: &'a str,
     /// How the device was found.
     source: &'a str,
     /// Why the device is unknown; `null` if it is known.
     unknown: Option<UnknownDocument<'a>>,
+    /// Compute capability, such as `9.0`; NVIDIA only.
     compute_capability: Option<&'a str>,
+    /// Number of SMs (AMD: compute units).
     multiprocessors: Option<u32>,
+    /// Its roofs.
     ceilings: CeilingsDocument,
     /// Disagreements between export and catalog.
     notes: &'a [String],
@@ -51,11 +55,15 @@ struct CeilingsDocument {
 
 #[derive(Serialize, JsonSchema)]
 struct PeakDocument {
+    /// The pipe, such as `bf16_matrix`.
     pipe: &'static str,
+    /// Dense peak; OP/s for integer pipes.
     flop_per_s: f64,
     /// Clock at which the peak is quoted.
     clock_hz: Option<f64>,
+    /// Intensity at which the peak and the bandwidth of device memory meet.
     ridge_point_flop_per_byte: Option<f64>,
+    /// Source of the figure.
     source: String,
 }
 

@@ -9,8 +9,11 @@ use crate::units::Seconds;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct GroupDocument<'a> {
+    /// Name of the group, or the category.
     name: &'a str,
+    /// Number of its kernels.
     kernels: usize,
+    /// Number of their launches.
     launches: u64,
     /// `null` if no launch has a duration.
     measured_s: Option<f64>,
@@ -19,6 +22,7 @@ pub(super) struct GroupDocument<'a> {
     /// Measured time of kernels that were judged and not waived; the next four keys and
     /// `above_target_s` refer to it.
     judged_s: f64,
+    /// Roofline time of the judged kernels; `null` if none is judged.
     roofline_s: Option<f64>,
     /// Upper bound of `roofline_s`, given what was not counted; at most the measured time.
     roofline_high_s: Option<f64>,
@@ -30,10 +34,13 @@ pub(super) struct GroupDocument<'a> {
     not_judged_s: f64,
     /// Time that the roofline does not cover: links, caches, launch cost, impossible times.
     outside_s: f64,
+    /// Measured time of waived kernels.
     waived_s: f64,
     /// Realistic savings of its opportunities.
     savings_s: f64,
+    /// Pessimistic savings.
     savings_low_s: f64,
+    /// Optimistic savings.
     savings_high_s: f64,
     /// Target efficiency; `null` if there is none.
     target: Option<f64>,
@@ -52,9 +59,13 @@ pub(super) struct GroupDocument<'a> {
 struct WorstDocument<'a> {
     /// Rank of the kernel among `kernels`.
     rank: usize,
+    /// Name of the kernel.
     name: &'a str,
+    /// Measured time that was judged.
     judged_s: f64,
+    /// Roofline time over judged time.
     efficiency: f64,
+    /// Upper bound of `efficiency`, given what was not counted.
     efficiency_high: f64,
 }
 

@@ -42,6 +42,7 @@ struct Document<'a> {
     schema: &'static str,
     /// Version of rooflint that wrote it.
     rooflint: &'static str,
+    /// The files, in the order in which they were read.
     inputs: Vec<InputDocument<'a>>,
     /// The device with the most measured time.
     device: Option<DeviceDocument<'a>>,
@@ -72,15 +73,21 @@ struct Document<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct InputDocument<'a> {
+    /// Path of the file as it was given.
     path: &'a str,
+    /// Name of the format that was recognized, as `rooflint formats` lists it.
     format: &'a str,
     /// Profiler that wrote the file.
     profiler: Profiler,
+    /// Variant of the format, in words: header generation, page, live or imported.
     dialect: &'a str,
+    /// Encoding of the text, such as `UTF-8`.
     encoding: &'a str,
+    /// How numbers are written: decimal sign and grouping.
     numerals: &'a str,
     /// Number of launches in the file, before separate runs were joined.
     launches: u64,
+    /// Number of records read, skipped ones included.
     rows: u64,
     /// Number of records and cells that could not be used.
     skipped_rows: u64,
@@ -88,20 +95,27 @@ struct InputDocument<'a> {
     skipped: Vec<SkipDocument<'a>>,
     /// Lines before and between the rows of the table.
     other_lines: u64,
+    /// Facts in the file on the profiler's version, clocks and caches, one sentence each.
     clues: &'a [String],
 }
 
 #[derive(Serialize, JsonSchema)]
 struct SkipDocument<'a> {
+    /// Line in the file, counted from 1.
     line: u64,
+    /// Name of the column; `null` if the whole record was skipped.
     column: Option<&'a str>,
+    /// What the file says there.
     text: &'a str,
+    /// Why it cannot be used.
     reason: &'a str,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Settings<'a> {
+    /// Roofs: `spec`, `measured-clock` or `achievable`.
     ceilings: &'static str,
+    /// Why these roofs were chosen.
     ceilings_reason: &'a str,
     /// Headroom from which a kernel is flagged.
     threshold: f64,
@@ -139,11 +153,13 @@ struct KernelDocument<'a> {
     algorithmic: Option<AlgorithmicDocument<'a>>,
     /// Traffic per level of the memory hierarchy, from the SM outwards.
     levels: Vec<LevelDocument>,
+    /// Operations per pipe.
     work: Vec<WorkDocument>,
     /// Kinds of work that were not counted although others were.
     uncounted: Vec<&'static str>,
     /// Time-weighted averages over the launches; units in the keys, shares from 0 to 1.
     averages: BTreeMap<String, f64>,
+    /// Findings about this kernel, most severe first.
     findings: &'a [Finding],
     /// Results of Nsight Compute's own rules; empty if the export has none.
     tool_advice: Vec<advice::AdviceDocument<'a>>,
@@ -159,7 +175,9 @@ struct AlgorithmicDocument<'a> {
     operations: f64,
     /// Compulsory bytes of one launch.
     bytes: f64,
+    /// Least time of the compulsory bytes; `null` if the bandwidth is unknown.
     t_mem_s: Option<f64>,
+    /// Least time of the operations; `null` if the peak is unknown.
     t_math_s: Option<f64>,
     /// Counted over compulsory bytes.
     traffic_factor: Option<f64>,
@@ -169,7 +187,9 @@ struct AlgorithmicDocument<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct LevelDocument {
+    /// The level of the memory hierarchy.
     level: MemoryLevel,
+    /// Bytes of all launches with a count.
     bytes: f64,
     /// Least time of these bytes; `null` if the bandwidth of the level is unknown.
     t_s: Option<f64>,
@@ -179,14 +199,19 @@ struct LevelDocument {
 
 #[derive(Serialize, JsonSchema)]
 struct WorkDocument {
+    /// The pipe, such as `bf16_matrix`.
     pipe: &'static str,
+    /// Operations of all launches; a multiply-add counts as two.
     operations: f64,
+    /// Least time of these operations.
     t_s: f64,
+    /// Peak that the time was computed with; OP/s for integer pipes.
     peak_flop_per_s: Option<f64>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct RanksDocument<'a> {
+    /// The inputs, most measured time first.
     inputs: Vec<RankDocument<'a>>,
     /// Kernels whose slowest input loses most compared with the median.
     kernels: Vec<SpreadDocument<'a>>,
@@ -194,7 +219,9 @@ struct RanksDocument<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct RankDocument<'a> {
+    /// Path of the input.
     path: &'a str,
+    /// Number of launches.
     launches: u64,
     /// `null` if no launch has a duration.
     measured_s: Option<f64>,
@@ -202,10 +229,15 @@ struct RankDocument<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct SpreadDocument<'a> {
+    /// Name of the kernel as the profiler wrote it.
     full_name: &'a str,
+    /// Number of inputs that have the kernel.
     inputs: u64,
+    /// Time of all its launches in the fastest input.
     least_s: f64,
+    /// Median of the inputs.
     median_s: f64,
+    /// Time of all its launches in the slowest input.
     greatest_s: f64,
     /// Path of the slowest input.
     slowest: &'a str,
@@ -213,6 +245,7 @@ struct SpreadDocument<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct RuleDocument<'a> {
+    /// Id of the rule.
     rule: &'a str,
     /// Kernels on which the rule fired.
     found: usize,

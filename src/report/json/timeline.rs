@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analysis::{Analysis, StepTime, Timeline};
+use crate::analysis::{Analysis, IdleCauses, StepTime, Timeline};
 use crate::units::{Bytes, Seconds};
 
 /// The time of one GPU in one trace. `compute_s`, `exposed_communication_s`, `exposed_copy_s` and `idle_s` add up to
@@ -22,7 +22,10 @@ pub(super) struct TimelineDocument<'a> {
     span_s: f64,
     /// Time with any work: the union over streams.
     busy_s: f64,
+    /// Time without any work: `span_s` less `busy_s`.
     idle_s: f64,
+    /// Why it was idle; `null` where the file records no calls that launch work.
+    idle_causes: Option<IdleDocument>,
     /// Time with a kernel of computation.
     compute_s: f64,
     /// Time with communication.
@@ -43,6 +46,25 @@ pub(super) struct TimelineDocument<'a> {
     cut_s: f64,
     /// Steps of the training loop; empty if none was recorded.
     steps: Vec<StepDocument>,
+}
+
+/// Why a GPU was idle, by the call that launched the work at the end of each gap. The times add up to `idle_s`.
+#[derive(Serialize, JsonSchema)]
+struct IdleDocument {
+    /// Number of gaps.
+    gaps: u64,
+    /// The host had not begun to launch the next work.
+    host_s: f64,
+    /// The same, and the thread that launched it later was in a call that synchronizes or copies.
+    host_waiting_s: f64,
+    /// The launch had begun after the GPU fell idle: the call itself and the start of the work.
+    launch_s: f64,
+    /// The next work was launched before, and the gap is shorter than 2 µs.
+    short_s: f64,
+    /// The next work was launched before: it waited for an event, another stream, a copy or another GPU.
+    dependency_s: f64,
+    /// The call that launched the next work is not in the trace.
+    unknown_s: f64,
 }
 
 /// A step of the training loop on one GPU.
@@ -72,6 +94,15 @@ fn document<'a>(one: &'a Timeline, analysis: &'a Analysis) -> TimelineDocument<'
         launches: step.launches,
         is_last: step.is_last,
     };
+    let causes = |causes: IdleCauses| IdleDocument {
+        gaps: causes.gaps,
+        host_s: causes.host.get(),
+        host_waiting_s: causes.host_waiting.get(),
+        launch_s: causes.launch.get(),
+        short_s: causes.short.get(),
+        dependency_s: causes.dependency.get(),
+        unknown_s: causes.unknown.get(),
+    };
     let copies = one.copies;
     let of =
         |time: fn(&crate::analysis::Copies) -> Seconds| copies.as_ref().map(time).map(Seconds::get);
@@ -83,6 +114,7 @@ fn document<'a>(one: &'a Timeline, analysis: &'a Analysis) -> TimelineDocument<'
         span_s: one.span.get(),
         busy_s: one.busy.get(),
         idle_s: one.idle().get(),
+        idle_causes: one.idle_causes.map(causes),
         compute_s: one.compute.get(),
         communication_s: one.communication.get(),
         exposed_communication_s: one.exposed_communication.get(),

@@ -10,14 +10,19 @@ use crate::analysis::{Confidence, Segment, Totals};
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::report) struct TotalsDocument {
+    /// Number of launches.
     launches: u64,
     /// Number of launches that have a duration.
     timed_launches: u64,
+    /// Number of kernels.
     kernels: usize,
     /// `null` if no launch has a duration.
     measured_s: Option<f64>,
+    /// Measured time that the model covers; the next keys refer to it.
     judged_s: f64,
+    /// Roofline time of the judged launches; `null` if there are none.
     roofline_s: Option<f64>,
+    /// `judged_s` over `roofline_s`.
     headroom: Option<f64>,
     /// Realistic savings of better implementations over all judged kernels, independent of the
     /// threshold; `null` if the model covers no kernel.
@@ -32,6 +37,7 @@ pub(in crate::report) struct TotalsDocument {
     savings_high_s: Option<f64>,
     /// Speedup of the whole run if `savings_s` is realized.
     run_speedup: Option<f64>,
+    /// Measured time that the model does not cover.
     not_judged_s: f64,
     /// Time of the kernels whose verdict is certain.
     certain_s: f64,
@@ -61,6 +67,7 @@ struct TimePartDocument {
     part: &'static str,
     /// The same in words.
     label: &'static str,
+    /// Time of the part.
     measured_s: f64,
     /// Share of the run.
     share: f64,
@@ -68,7 +75,9 @@ struct TimePartDocument {
 
 #[derive(Serialize, JsonSchema)]
 struct StateDocument {
+    /// Number of kernels in this state.
     kernels: usize,
+    /// Their measured time.
     measured_s: f64,
 }
 

@@ -16,6 +16,7 @@ pub(super) struct WhatIfDocument<'a> {
     elsewhere: bool,
     /// Caveats of this projection, one sentence each.
     notes: &'a [String],
+    /// Sums over the kernels.
     totals: WhatIfTotalsDocument,
     /// One entry per kernel of the report, in its order.
     kernels: Vec<ProjectionDocument<'a>>,
@@ -23,6 +24,7 @@ pub(super) struct WhatIfDocument<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct WhatIfTotalsDocument {
+    /// Number of kernels that are projected.
     projected_kernels: usize,
     /// Measured time of the projected kernels; `null` if there are none.
     measured_s: Option<f64>,
@@ -32,6 +34,7 @@ struct WhatIfTotalsDocument {
     projected_s: Option<f64>,
     /// `measured_s` over `projected_s`.
     speedup: Option<f64>,
+    /// Number of kernels that are not.
     not_projected_kernels: usize,
     /// Measured time that is not projected.
     not_projected_s: f64,
@@ -44,7 +47,9 @@ struct WhatIfTotalsDocument {
 
 #[derive(Serialize, JsonSchema)]
 struct ProjectionDocument<'a> {
+    /// Rank of the kernel among `kernels` of the report.
     rank: usize,
+    /// Name of the kernel.
     name: &'a str,
     /// Measured time of the launches that the model covers.
     measured_s: Option<f64>,
@@ -56,6 +61,7 @@ struct ProjectionDocument<'a> {
     is_lower_bound: Option<bool>,
     /// Time of these launches if the kernel keeps its measured headroom.
     projected_s: Option<f64>,
+    /// `measured_s` over `projected_s`.
     speedup: Option<f64>,
     /// `memory` or `math`, after the change.
     limiter: Option<&'static str>,

@@ -1,8 +1,10 @@
 //! Reports of closed forms: one line each, or some of them in full.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::predict::Form;
+use crate::json;
+use crate::predict::{Category, Form, Parameter};
 use crate::report::document::{Block, Cell, Column, Document, Figure, Item, Section, Table};
 use crate::report::view::Style;
 use crate::report::{Reported, pretty};
@@ -16,10 +18,36 @@ pub struct FormList<'a>(pub &'a [&'a Form]);
 pub struct FormPages<'a>(pub &'a [&'a Form]);
 
 /// Closed forms with their parameters and derivations, for programs.
-#[derive(Serialize)]
-struct Listing<'a> {
+#[derive(Serialize, JsonSchema)]
+struct Listing {
+    /// Type and major version of this document.
     schema: &'static str,
-    forms: &'a [&'a Form],
+    /// The kernels that can be predicted.
+    forms: Vec<FormDocument>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FormDocument {
+    /// Stable name, used on the command line, in model files and in reports.
+    name: &'static str,
+    /// Aliases.
+    aliases: &'static [&'static str],
+    /// What it computes, in one line.
+    summary: &'static str,
+    /// Kind of operation.
+    category: Category,
+    /// All parameters, its own first.
+    parameters: Vec<Parameter>,
+    /// Arguments of a typical call.
+    example: &'static str,
+    /// How its counts are derived, and from which source: labeled paragraphs.
+    derivation: &'static str,
+}
+
+/// Returns the JSON schema of the list of predictable kernels, as pretty-printed JSON.
+#[must_use]
+pub fn form_list_schema() -> String {
+    json::schema::<Listing>("predictable-kernels-1", "Kernels that rooflint predicts")
 }
 
 impl Reported for FormList<'_> {
@@ -58,8 +86,20 @@ impl Reported for FormPages<'_> {
 }
 
 fn own(forms: &[&Form], format: &str) -> Option<String> {
-    let listing = Listing { schema: "rooflint/predictable-kernels/1", forms };
-    (format == "json").then(|| pretty(&listing))
+    let document = |form: &&Form| FormDocument {
+        name: form.name,
+        aliases: form.aliases,
+        summary: form.summary,
+        category: form.category,
+        parameters: form.parameters().copied().collect(),
+        example: form.example,
+        derivation: form.derivation,
+    };
+    let listing = || Listing {
+        schema: "rooflint/predictable-kernels/1",
+        forms: forms.iter().map(document).collect(),
+    };
+    (format == "json").then(|| pretty(&listing()))
 }
 
 fn page(form: &Form) -> Vec<Block> {
@@ -108,4 +148,25 @@ pub(super) fn derivation(form: &Form) -> Block {
         }
     }
     Block::Section(Section::new("Derivation", vec![Block::List(entries)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::predict::form;
+    use crate::report::written;
+
+    #[test]
+    fn a_listing_has_all_parameters() {
+        let gemm = form("gemm").unwrap();
+        let text = written(&FormPages(&[gemm]), "json", &Style::default()).unwrap();
+        let json = &serde_json::from_str::<Value>(&text).unwrap()["forms"][0];
+        let names = json["parameters"].as_array().unwrap().iter().map(|one| &one["name"]);
+        let names: Vec<_> = names.collect();
+        assert_eq!(names.len(), gemm.parameters().count());
+        assert!(names.contains(&&"tile_m".into()) && names.contains(&&"beta".into()));
+        assert!(json["derivation"].as_str().unwrap().contains("2MNK"));
+    }
 }

@@ -20,7 +20,7 @@ use crate::predict::{
     Axis, COLUMNS, Cell, Crossing, Form, ModelPrediction, Prediction, SweepRow, SweepTable,
 };
 
-pub use forms::{FormList, FormPages};
+pub use forms::{FormList, FormPages, form_list_schema};
 
 /// A prediction to report.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +52,7 @@ struct KernelDocument<'a> {
     schema: &'static str,
     /// The closed form.
     form: &'static str,
+    /// What the kernel computes.
     summary: &'static str,
     /// Derivation of the counts, with sources.
     derivation: &'static str,

@@ -151,7 +151,7 @@ pub(super) fn entries<'a>(report: &Report<'a>, most: usize) -> (Vec<Entry<'a>>, 
             Some(Target::CannotTell) | None => 1,
             Some(Target::Met) => 2,
         };
-    // Only what decides is kept of each: few of them are told.
+    // Only what decides is kept of each: few of them are shown.
     let mut places: Vec<Standing> = Vec::new();
     let mut start = 0;
     for group in alike.chunk_by(|one, two| key(one) == key(two)) {

@@ -1,10 +1,16 @@
 //! How the time of each GPU was used: one sentence for the brief, a table of GPUs and one of steps.
 
-use crate::analysis::{Analysis, Timeline};
+use crate::analysis::{Analysis, IdleCauses, Timeline};
 use crate::report::Report;
 use crate::report::document::{Block, Cell, Column, Form, Section, Table, first_of};
 use crate::report::view::{percent, printable, si};
 use crate::units::{Bytes, Seconds};
+
+/// The least share that is shown as more than 0.0%.
+const LEAST_SHARE: f64 = 0.0005;
+
+/// The brief has the causes of at least this part of the idle time.
+const LEAST_CAUSE: f64 = 0.05;
 
 /// The time of the GPUs of a run.
 #[derive(Debug)]
@@ -32,6 +38,14 @@ impl<'a> OverTime<'a> {
         if least == most { least } else { format!("{least} to {most}") }
     }
 
+    /// The busy time and the span, for a figure that has the share.
+    pub(in crate::report) fn note(&self) -> String {
+        match self.gpus {
+            [only] => format!("{} of {}", time(only.busy), time(only.span)),
+            gpus => format!("of the spans of {} GPUs", gpus.len()),
+        }
+    }
+
     /// The span, and what else than kernels of computation took time.
     pub(in crate::report) fn sentence(&self) -> String {
         let [least, most] = self.ends;
@@ -50,11 +64,12 @@ impl<'a> OverTime<'a> {
         // Without copies in the file, time without a kernel may be theirs.
         let idle = if only.copies.is_some() { "idle" } else { "idle or copying" };
         let mut text = format!(
-            "span {}, GPU busy {} ({}), {idle} {}",
+            "span {}, GPU busy {} ({}), {idle} {}{}",
             time(only.span),
             time(only.busy),
             self.share(),
-            percent(1.0 - only.busy_share())
+            percent(1.0 - only.busy_share()),
+            causes(only)
         );
         text.push_str(&moved(only));
         if let Some(share) = only.hidden_communication() {
@@ -81,13 +96,29 @@ impl<'a> OverTime<'a> {
 
 /// `, 2.6% of it beside kernels`.
 fn hidden(share: f64, beside: &str) -> String {
-    // Less than what is shown is none.
-    let share = if share < 0.0005 { "none".to_owned() } else { percent(share) };
+    let share = if share < LEAST_SHARE { "none".to_owned() } else { percent(share) };
     format!(", {share} of it beside {beside}")
 }
 
 fn time(time: Seconds) -> String {
     si(time.get(), "s")
+}
+
+/// ` (71.4% host not launching, 4.4% launch latency)`, as shares of the span: the main causes, if any is known.
+fn causes(one: &Timeline) -> String {
+    let Some(causes) = one.idle_causes else { return String::new() };
+    let parts: Vec<String> = [
+        (causes.host, "host not launching"),
+        (causes.host_waiting, "host in a synchronize or copy call"),
+        (causes.launch, "launch latency"),
+        (causes.short + causes.dependency, "launched but not started"),
+        (causes.unknown, "launch not in the trace"),
+    ]
+    .into_iter()
+    .filter(|(part, _)| *part > Seconds::ZERO && *part >= one.idle() * LEAST_CAUSE)
+    .map(|(part, cause)| format!("{} {cause}", percent(part / one.span)))
+    .collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// `; copies take 55.5 ms (46.2 MB), 2.6% of it beside kernels`.
@@ -104,6 +135,9 @@ pub(super) fn sections(report: &Report<'_>) -> Vec<Section> {
     let analysis = report.analysis;
     let Some(whole) = OverTime::of(analysis) else { return Vec::new() };
     let mut sections = vec![Section::new("Time of each GPU", vec![Block::Table(gpus(&whole))])];
+    if whole.gpus.iter().any(|one| one.idle_causes.is_some()) {
+        sections.push(Section::new("Idle time of each GPU", vec![Block::Table(idle(&whole))]));
+    }
     let all: usize = whole.gpus.iter().map(|one| one.steps.len()).sum();
     if all > 0 {
         let shown = all.min(report.top);
@@ -144,6 +178,11 @@ fn gpus(whole: &OverTime<'_>) -> Table {
         if one.copies.is_none() {
             notes.push("the file records kernels only: copies count as idle time".to_owned());
         }
+        if one.idle_causes.is_none() && one.idle() > Seconds::ZERO {
+            notes.push(
+                "the file records no launch calls: why the GPU was idle is not known".to_owned(),
+            );
+        }
         if one.cut > Seconds::ZERO {
             notes.push(format!(
                 "times are cut to whole microseconds: busy for up to {} more",
@@ -151,6 +190,41 @@ fn gpus(whole: &OverTime<'_>) -> Table {
             ));
         }
         table.push_with(cells, notes);
+    }
+    table
+}
+
+fn idle(whole: &OverTime<'_>) -> Table {
+    let mut table = Table::new(
+        "idle",
+        vec![
+            Column::name("gpu", "GPU"),
+            Column::number("idle_s", "idle", Form::Time),
+            Column::number("gaps", "gaps", Form::Count).spare(4),
+            Column::number("host_s", "host not launching", Form::Time),
+            Column::number("host_waiting_s", "host waiting", Form::Time).spare(1),
+            Column::number("launch_s", "launch latency", Form::Time),
+            Column::number("short_s", "short gaps", Form::Time).spare(2),
+            Column::number("dependency_s", "launched, waiting", Form::Time),
+            Column::number("unknown_s", "unknown", Form::Time).spare(3),
+        ],
+    );
+    for one in whole.gpus {
+        let causes = one.idle_causes;
+        let part = |of: fn(&IdleCauses) -> Seconds| {
+            Cell::maybe(causes.as_ref().map(|of_gpu| of(of_gpu).get()))
+        };
+        table.push([
+            Cell::text(whole.label(one)),
+            Cell::time(one.idle()),
+            causes.map_or(Cell::Missing, |causes| Cell::count(causes.gaps)),
+            part(|causes| causes.host),
+            part(|causes| causes.host_waiting),
+            part(|causes| causes.launch),
+            part(|causes| causes.short),
+            part(|causes| causes.dependency),
+            part(|causes| causes.unknown),
+        ]);
     }
     table
 }

@@ -1,7 +1,7 @@
 //! The verdict on a whole run, as the first lines of every human-readable report.
 
 use super::{groups, read};
-use crate::analysis::Confidence;
+use crate::analysis::{Analysis, Confidence};
 use crate::report::Report;
 use crate::report::document::Fact;
 use crate::report::view::{count, factor, interval, percent, printable, range, si};
@@ -74,20 +74,28 @@ fn time(time: Seconds) -> String {
     si(time.get(), "s")
 }
 
-fn gpu_time(report: &Report<'_>) -> String {
-    let totals = &report.analysis.totals;
-    let mut devices: Vec<String> = Vec::new();
-    for device in &report.analysis.devices {
+/// The names of the devices of a run.
+pub(in crate::report) fn devices(analysis: &Analysis) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    // Some launches of a file may say less of their device than others.
+    let has_more =
+        analysis.devices.iter().any(|device| device.unknown.is_some() && !device.is_nameless());
+    for device in analysis.devices.iter().filter(|device| !(has_more && device.is_nameless())) {
         let name = printable(device.name());
-        if !devices.contains(&name) {
-            devices.push(name);
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
+    names
+}
+
+fn gpu_time(report: &Report<'_>) -> String {
+    let totals = &report.analysis.totals;
     let whole = format!(
         "{} of {} on {}",
         count(totals.launches, "launch", "launches"),
         count(totals.kernels as u64, "kernel", "kernels"),
-        devices.join(", ")
+        devices(report.analysis).join(", ")
     );
     let mut text = if totals.measured.get() > 0.0 {
         format!("{} in {whole}", time(totals.measured))

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::settings::Settings;
 use super::threshold::Threshold;
-use crate::analysis::{Analysis, Kernel, Moved};
+use crate::analysis::{Analysis, DeviceUse, Kernel, Moved};
 use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
@@ -19,6 +19,12 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// What the platform of the run calls launches that are replayed together.
+    #[must_use]
+    pub fn graph(&self) -> &'static str {
+        self.analysis.devices.first().map_or("CUDA graph", DeviceUse::graph_label)
+    }
+
     /// A threshold of the rule, as the user set it or by default.
     #[must_use]
     pub fn threshold(&self, threshold: &Threshold) -> f64 {

@@ -25,8 +25,8 @@ between launches are not in the profile and not counted.
 
 ## Remedy
 Fuse the kernel with its neighbors (`torch.compile`, Triton, matrix-product epilogues); process
-several tensors per launch (`foreach` operators); use larger batches. CUDA graphs shorten the gaps
-between launches, not the kernels.
+several tensors per launch (`foreach` operators); use larger batches. CUDA or HIP graphs shorten the
+gaps between launches, not the kernels.
 
 ## False positives
 With Nsight Compute's locked base clock, kernels take longer than in production. Timers with

@@ -24,7 +24,7 @@ the fixed cost of each launch but one.
 
 ## Remedy
 Fuse neighboring kernels (`torch.compile`, Triton, matrix-product epilogues), use larger batches,
-or process several tensors per launch. CUDA graphs shorten the gaps between launches.
+or process several tensors per launch. CUDA or HIP graphs shorten the gaps between launches.
 
 ## False positives
 With Nsight Compute's locked base clock and flushed caches, kernels take longer than in
@@ -67,10 +67,11 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("kernels", kernels as f64, "1")
         .evidence("launches", floored.launches as f64, "1")
         .evidence("fixed cost per launch", fixed.get(), "s")
-        .next(
-            "fuse neighboring kernels (torch.compile, epilogues) or batch them, then use a CUDA \
-             graph for the rest",
-        );
+        .next(format!(
+            "fuse neighboring kernels (torch.compile, epilogues) or batch them, then use a {} for \
+             the rest",
+            run.graph()
+        ));
     // As if launches were merged in pairs.
     finding.at_stake_low_s = most.get() / 2.0;
     Ok(vec![finding])

@@ -72,7 +72,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("kernels", tiny.kernels.len() as f64, "1")
         .evidence("time per launch", mean.get(), "s")
         .evidence("fixed cost per launch", run.analysis.fixed_cost.get(), "s")
-        .next("merge the launches of each kernel (foreach, batching), then try a CUDA graph");
+        .next(format!(
+            "merge the launches of each kernel (foreach, batching), then try a {}",
+            run.graph()
+        ));
     finding.at_stake_low_s = low;
     Ok(vec![finding])
 }

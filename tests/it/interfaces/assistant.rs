@@ -121,7 +121,7 @@ fn an_assistant_analyzes_explains_compares_predicts_and_looks_up() {
     assert!(client.call("predict", json!({})).1.contains("gemm"));
     assert!(client.call("predict", json!({ "kernel": "gemm" })).1.contains("dense matrix product"));
     let (result, _) = client.call("devices", json!({}));
-    assert!(result["structuredContent"]["items"].as_array().unwrap().len() > 100);
+    assert!(result["structuredContent"]["devices"].as_array().unwrap().len() > 100);
     let (_, text) = client.call("devices", json!({ "name": "nvidia h100-sxm5-80gb" }));
     assert!(text.contains("driver name") && text.contains("132"), "{text}");
     client.end();

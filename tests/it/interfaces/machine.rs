@@ -9,7 +9,7 @@ use super::{root, run, run_in};
 use crate::golden::check;
 
 /// The name of each schema and the file in which it is published.
-const SCHEMAS: [(&str, &str); 11] = [
+const SCHEMAS: [(&str, &str); 17] = [
     ("report", "report-3"),
     ("prediction", "prediction-2"),
     ("step-prediction", "step-prediction-2"),
@@ -17,6 +17,12 @@ const SCHEMAS: [(&str, &str); 11] = [
     ("run", "run-2"),
     ("trend", "trend-1"),
     ("settings", "settings-1"),
+    ("known-devices", "known-devices-1"),
+    ("rules", "rules-1"),
+    ("formats", "formats-1"),
+    ("predictable-kernels", "predictable-kernels-1"),
+    ("baselines-list", "baselines-list-1"),
+    ("schemas", "schemas-1"),
     ("error", "error-1"),
     ("config", "config"),
     ("mapping", "mapping"),
@@ -93,8 +99,8 @@ fn undescribed(at: &Value, path: &str, found: &mut Vec<String>) {
 }
 
 #[test]
-fn editors_can_say_what_every_key_of_a_file_means() {
-    for name in ["config", "mapping", "devices", "error", "settings"] {
+fn every_key_of_every_schema_has_a_description() {
+    for (name, _) in SCHEMAS {
         let mut found = Vec::new();
         undescribed(&schema(name), "", &mut found);
         assert_eq!(found, Vec::<String>::new(), "{name}");
@@ -144,7 +150,7 @@ fn device_files_and_mappings_fit_their_schemas_and_wrong_ones_do_not() {
 }
 
 #[test]
-fn saved_runs_trends_and_settings_fit_their_schemas() {
+fn saved_runs_trends_settings_and_lists_fit_their_schemas() {
     let folder = tempfile::tempdir().unwrap();
     let demo = root().join("fixtures/demo/h100-training-step.csv");
     let demo = demo.to_string_lossy();
@@ -158,8 +164,21 @@ fn saved_runs_trends_and_settings_fit_their_schemas() {
         ("run", vec!["baseline", "show", "latest", "--format", "json"]),
         ("trend", vec!["trend", "--format", "json"]),
         ("settings", vec!["config", "show", "--format", "json"]),
+        ("baselines-list", vec!["baseline", "list", "--format", "json"]),
+        ("known-devices", vec!["devices", "--format", "json"]),
+        ("known-devices", vec!["devices", "L4", "--format", "json"]),
+        ("rules", vec!["rules", "--format", "json"]),
+        ("formats", vec!["formats", "--format", "json"]),
+        ("predictable-kernels", vec!["predict", "--list", "--format", "json"]),
+        ("predictable-kernels", vec!["predict", "--list", "gemm", "axpy", "--format", "json"]),
+        ("schemas", vec!["schema", "--list", "--format", "json"]),
     ] {
-        assert_eq!(errors(name, &json(&arguments)), Vec::<String>::new(), "{name}");
+        let document = json(&arguments);
+        assert_eq!(errors(name, &document), Vec::<String>::new(), "{name}");
+        // The schema is that of this document: a key less does not fit.
+        let mut less = document.clone();
+        less.as_object_mut().unwrap().remove("schema").unwrap();
+        assert!(!errors(name, &less).is_empty(), "{name}");
     }
 }
 
@@ -236,6 +255,10 @@ fn every_listing_is_also_json() {
     assert_eq!(formats["schema"], "rooflint/formats/1");
     let known = rooflint::ingest::FORMATS.len() + 1;
     assert_eq!(formats["formats"].as_array().unwrap().len(), known);
-    assert!(json(&["devices"]).as_array().unwrap().iter().all(|device| device["name"].is_string()));
+    let devices = json(&["devices"]);
+    assert_eq!(devices["schema"], "rooflint/known-devices/1");
+    assert!(devices["devices"].as_array().unwrap().len() > 100);
+    let one = json(&["devices", "L4"]);
+    assert_eq!((&one["schema"], &one["devices"][0]["name"]), (&devices["schema"], &"L4".into()));
     assert!(json(&["predict", "--list"])["schema"].is_string());
 }

@@ -229,7 +229,7 @@ impl Deriver<'_, '_, '_> {
         if count == 0.0 {
             self.set(work, 0.0, OriginKind::Measured, "sm__inst_executed_pipe_tensor.sum");
         } else if let Some(each) = shape {
-            // One text for each interval, as origins are told apart by it.
+            // One text for each interval: origins with equal texts are one.
             let (formula, high) = if is_least {
                 (
                     "at least (sm__inst_executed_pipe_tensor.sum − …op_hfma… ÷ 32) × 2·m·n·k of the instruction in the kernel's name",

@@ -1,7 +1,7 @@
 //! Databases without a kernel: what they are, and why there is none.
 
 use super::database::{Database, Failure, integer, text};
-use super::{kernels, ranges};
+use super::{calls, kernels};
 use crate::ingest::{IngestError, Reading};
 use crate::model::printable;
 
@@ -19,7 +19,7 @@ pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<Inge
     let is_export = ["TARGET_INFO_SYSTEM_ENV", "META_DATA_EXPORT", "EXPORT_META_DATA"]
         .iter()
         .any(|table| database.has(table))
-        || database.has("StringIds") && database.has(ranges::CALLS);
+        || database.has("StringIds") && database.has(calls::TABLE);
     let is_nvvp = database.first(&["CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", kernels::TABLE]);
     if let (false, Some(_)) = (is_export, is_nvvp) {
         return Ok(reading
@@ -39,7 +39,7 @@ pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<Inge
             ),
             "trace their kernels: nsys profile --cuda-graph-trace=node -o run APP",
         )
-    } else if database.has(ranges::CALLS) {
+    } else if database.has(calls::TABLE) {
         (
             "calls of CUDA were traced, and no kernel: none ran, or the driver did not permit it"
                 .to_owned(),

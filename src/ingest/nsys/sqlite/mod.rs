@@ -1,6 +1,8 @@
 //! SQLite exports of Nsight Systems, and the databases of `DLProf`, which is built on it.
 
 #[cfg(feature = "sqlite")]
+mod calls;
+#[cfg(feature = "sqlite")]
 mod database;
 #[cfg(feature = "sqlite")]
 mod dlprof;
@@ -12,6 +14,8 @@ mod kernels;
 mod missing;
 #[cfg(feature = "sqlite")]
 mod ranges;
+#[cfg(feature = "sqlite")]
+mod steps;
 #[cfg(feature = "sqlite")]
 mod timeline;
 

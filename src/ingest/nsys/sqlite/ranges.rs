@@ -5,21 +5,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::calls::Calls;
 use super::database::{Cell, Database, Failure, integer, text};
-use super::kernels::{Kernel, process};
+use super::kernels::Kernel;
 use crate::ingest::nsight::steady;
-
-/// The table of calls of the runtime and the driver.
-pub(super) const CALLS: &str = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
 /// The table of ranges and marks.
 pub(super) const RANGES: &str = "NVTX_EVENTS";
 
 /// Ranges that are pushed and popped on one thread: recorded, and read from a text.
 const PUSH_POP: [i64; 2] = [59, 70];
-
-/// Calls of the runtime and of the driver; other records repeat a call with its stack.
-const CALL_KINDS: [i64; 2] = [0, 1];
 
 /// The name of a range: its text, or the number of one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -59,24 +54,24 @@ pub(super) struct Operators {
 
 impl Operators {
     /// Finds the ranges of these kernels.
-    pub(super) fn of(database: &Database, kernels: &[Kernel]) -> Result<Self, Failure> {
-        let mut slots_of: HashMap<(i64, i64), u32> = HashMap::new();
-        let mut slots = Vec::with_capacity(kernels.len());
-        for kernel in kernels {
-            // Kernels of one graph share a call.
-            slots.push(kernel.correlation.map(|correlation| {
-                let next = slots_of.len() as u32;
-                *slots_of.entry((kernel.process, correlation)).or_insert(next)
-            }));
+    pub(super) fn of(
+        database: &Database,
+        kernels: &[Kernel],
+        calls: &Calls,
+    ) -> Result<Self, Failure> {
+        let slot = |kernel: &Kernel| calls.slot(kernel.process, kernel.correlation);
+        let slots = kernels.iter().map(slot).collect();
+        let mut found = Self { of_slot: vec![None; calls.len()], slots, ..Self::default() };
+        let mut threads: BTreeMap<i64, Vec<Call>> = BTreeMap::new();
+        let mut is_taken = vec![false; calls.len()];
+        for slot in found.slots.iter().flatten() {
+            let Some(call) = calls.of_slot(*slot) else { continue };
+            found.called += 1;
+            if !std::mem::replace(&mut is_taken[*slot as usize], true) {
+                let (start, end) = (call.start, call.end);
+                threads.entry(call.thread).or_default().push(Call { start, end, slot: *slot });
+            }
         }
-        let mut found = Self { of_slot: vec![None; slots_of.len()], slots, ..Self::default() };
-        let mut threads = calls(database, kernels, &slots_of)?;
-        let mut is_called = vec![false; slots_of.len()];
-        for call in threads.values().flatten() {
-            is_called[call.slot as usize] = true;
-        }
-        let called = |slot: &&Option<u32>| slot.is_some_and(|slot| is_called[slot as usize]);
-        found.called = found.slots.iter().filter(called).count() as u64;
         if found.called == 0 || !database.has(RANGES) {
             return Ok(found);
         }
@@ -99,35 +94,6 @@ impl Operators {
         let slot = *self.slots.get(kernel)?;
         *self.of_slot.get(slot? as usize)?
     }
-}
-
-/// The calls that launched kernels, by thread.
-fn calls(
-    database: &Database,
-    kernels: &[Kernel],
-    slots: &HashMap<(i64, i64), u32>,
-) -> Result<BTreeMap<i64, Vec<Call>>, Failure> {
-    // Exports that do not number processes are of one.
-    let is_one = kernels.iter().all(|kernel| kernel.process == 0);
-    let mut threads: BTreeMap<i64, Vec<Call>> = BTreeMap::new();
-    let mut seen = vec![false; slots.len()];
-    let columns = ["eventClass", "correlationId", "globalTid", "start", "end"];
-    database.each(CALLS, columns, |[kind, correlation, thread, start, end]| {
-        if integer(kind).is_some_and(|kind| !CALL_KINDS.contains(&kind)) {
-            return Ok(());
-        }
-        let Some(correlation) = integer(correlation) else { return Ok(()) };
-        let thread = integer(thread).unwrap_or_default();
-        let process = if is_one { 0 } else { process(thread) };
-        let Some(slot) = slots.get(&(process, correlation)).copied() else { return Ok(()) };
-        if let (Some(start), Some(end)) = (integer(start), integer(end))
-            && !std::mem::replace(&mut seen[slot as usize], true)
-        {
-            threads.entry(thread).or_default().push(Call { start, end, slot });
-        }
-        Ok(())
-    })?;
-    Ok(threads)
 }
 
 /// Ranges by thread.

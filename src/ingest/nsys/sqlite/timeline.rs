@@ -1,16 +1,19 @@
 //! The launches of an export of Nsight Systems.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::calls::{self, Calls};
 use super::database::{Database, Failure, STRINGS, integer, text};
 use super::gpus::Gpus;
 use super::kernels::{self, Kernel, process_id};
 use super::missing;
 use super::ranges::{self, Label, Operators};
+use super::steps;
 use crate::ingest::Reading;
-use crate::ingest::timeline::LeftOut;
+use crate::ingest::timeline::{self, Annotated, LeftOut, Work};
 use crate::model::{
-    Activity, Head, NameId, Origin, OriginId, Quantity, Recorded, Values, printable,
+    Activity, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, Quantity, Recorded,
+    Step, Values, printable,
 };
 use crate::units::si;
 
@@ -57,7 +60,11 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         }
         return Err(Failure::Refused(missing::kernels(database, reading)?));
     }
-    let operators = Operators::of(database, &kernels)?;
+    let moved = moved(database)?;
+    let of_kernels = kernels.iter().filter_map(|one| Some((one.process, one.correlation?)));
+    let of_moved = moved.iter().filter_map(|one| Some((one.process, one.correlation?)));
+    let calls = Calls::of(database, of_kernels.chain(of_moved))?;
+    let operators = Operators::of(database, &kernels, &calls)?;
     let mut names = Names::of(database, reading, &kernels, &operators)?;
     let mut gpus = Gpus::of(database)?;
     let origins = Origins::of(reading);
@@ -65,6 +72,7 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let mut numbers: HashMap<u32, u32> = HashMap::new();
     let mut values = Values::default();
     let mut in_ranges = 0_u64;
+    let mut launched = Vec::with_capacity(kernels.len());
     for (at, kernel) in kernels.iter().enumerate() {
         let process = process_id(kernel.process);
         let device = gpus.hint(reading, process, kernel.device);
@@ -86,53 +94,182 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         };
         *number = number.saturating_add(1);
         reading.push(head, &values);
+        launched.push(Launched {
+            process: kernel.process,
+            correlation: kernel.correlation,
+            device,
+            start: kernel.start,
+            end: kernel.start.saturating_add(kernel.duration.unwrap_or(0)),
+            is_kernel: true,
+        });
     }
     let columns = &mut reading.source.columns;
     columns.insert("start, end".to_owned(), kernels.len() as u64);
     columns.insert("NVTX range".to_owned(), in_ranges);
-    let left_out = activities(database, reading, &mut gpus, zero)?;
+    let left_out = activities(&moved, reading, &mut gpus, zero, &mut launched);
     reading.source.clues.extend(left_out.clue());
+    host(reading, &launched, &calls, zero);
+    let annotated = steps::annotated(database)?;
+    training(reading, annotated, &launched, &calls, zero);
     reading.source.recorded = Recorded::Everything;
     tell(database, reading, &kernels, &operators)
 }
 
-/// Reads what is no kernel: copies, memsets, and graphs that were traced as a whole.
-fn activities(
-    database: &Database,
-    reading: &mut Reading<'_>,
-    gpus: &mut Gpus,
-    zero: u64,
-) -> Result<LeftOut, Failure> {
-    let mut left_out = LeftOut::default();
-    let columns = ["start", "end", "globalPid", "deviceId", "bytes", "copyKind"];
+/// A copy, a memset, or a graph that was traced as a whole.
+struct Moved {
+    table: &'static str,
+    process: i64,
+    correlation: Option<i64>,
+    device: i64,
+    start: Option<u64>,
+    end: Option<u64>,
+    bytes: Option<u64>,
+    kind: Option<i64>,
+}
+
+/// Work of a GPU, by what leads to the call that launched it.
+struct Launched {
+    process: i64,
+    correlation: Option<i64>,
+    device: HintId,
+    /// Nanoseconds.
+    start: u64,
+    end: u64,
+    is_kernel: bool,
+}
+
+/// Reads copies, memsets, and graphs that were traced as a whole.
+fn moved(database: &Database) -> Result<Vec<Moved>, Failure> {
+    let mut moved = Vec::new();
+    let columns = ["start", "end", "globalPid", "correlationId", "deviceId", "bytes", "copyKind"];
     for table in [COPIES, FILLS, missing::GRAPHS] {
-        database.each(table, columns, |[start, end, process, device, bytes, kind]| {
-            let number = |cell| integer(cell).and_then(|number| u64::try_from(number).ok());
-            let (start, end) = (number(start), number(end));
-            let duration = start.zip(end).map_or(0, |(start, end)| end.saturating_sub(start));
-            if table != missing::GRAPHS {
-                left_out.add(1, duration as f64 / 1e9);
-            }
-            let process = process_id(integer(process).map_or(0, kernels::process));
-            let name = match table {
-                COPIES => copy(integer(kind)),
-                FILLS => "[CUDA memset]",
-                _ => "[CUDA graph]",
-            };
-            let activity = Activity {
-                device: gpus.hint(reading, process, integer(device).unwrap_or_default()),
-                name: reading.name(name.as_bytes()),
-                // A graph of which nothing is known begins and ends at 0.
-                start: start.filter(|start| *start > 0).map(|start| zero.saturating_add(start)),
-                duration,
+        database.each(table, columns, |cells| {
+            let [start, end, process, correlation, device, bytes, kind] = cells.map(integer);
+            let number = |cell: Option<i64>| cell.and_then(|number| u64::try_from(number).ok());
+            moved.push(Moved {
+                table,
+                process: process.map_or(0, kernels::process),
+                correlation,
+                device: device.unwrap_or_default(),
+                start: number(start),
+                end: number(end),
                 bytes: number(bytes),
-                ..Activity::default()
-            };
-            reading.add_activity(activity);
+                kind,
+            });
             Ok(())
         })?;
     }
-    Ok(left_out)
+    Ok(moved)
+}
+
+/// Appends copies, memsets and whole graphs, also to what was launched.
+fn activities(
+    moved: &[Moved],
+    reading: &mut Reading<'_>,
+    gpus: &mut Gpus,
+    zero: u64,
+    launched: &mut Vec<Launched>,
+) -> LeftOut {
+    let mut left_out = LeftOut::default();
+    for one in moved {
+        let (start, end) = (one.start, one.end);
+        let duration = start.zip(end).map_or(0, |(start, end)| end.saturating_sub(start));
+        if one.table != missing::GRAPHS {
+            left_out.add(1, duration as f64 / 1e9);
+        }
+        let name = match one.table {
+            COPIES => copy(one.kind),
+            FILLS => "[CUDA memset]",
+            _ => "[CUDA graph]",
+        };
+        let device = gpus.hint(reading, process_id(one.process), one.device);
+        // A graph of which nothing is known begins and ends at 0.
+        let start = start.filter(|start| *start > 0);
+        let activity = Activity {
+            device,
+            name: reading.name(name.as_bytes()),
+            start: start.map(|start| zero.saturating_add(start)),
+            duration,
+            bytes: one.bytes,
+            ..Activity::default()
+        };
+        reading.add_activity(activity);
+        launched.extend(start.map(|start| Launched {
+            process: one.process,
+            correlation: one.correlation,
+            device,
+            start,
+            end: start.saturating_add(duration),
+            is_kernel: false,
+        }));
+    }
+    left_out
+}
+
+/// Appends the calls that launched work, and those in which a thread waits.
+fn host(reading: &mut Reading<'_>, launched: &[Launched], calls: &Calls, zero: u64) {
+    let mut threads: HashMap<i64, u32> = HashMap::new();
+    let mut thread = |number: i64| {
+        let next = threads.len() as u32;
+        *threads.entry(number).or_insert(next)
+    };
+    let at = |time: i64| Some(zero.saturating_add(u64::try_from(time).ok()?));
+    for one in launched {
+        let Some(call) = calls.launch(one.process, one.correlation) else { continue };
+        let Some(start) = at(call.start) else { continue };
+        reading.add_call(LaunchCall {
+            device: one.device,
+            work: zero.saturating_add(one.start),
+            start,
+            thread: thread(call.thread),
+            ..LaunchCall::default()
+        });
+    }
+    for wait in &calls.waits {
+        if let (Some(start), Some(end)) = (at(wait.start), at(wait.end)) {
+            let thread = thread(wait.thread);
+            reading.add_wait(HostWait { thread, start, end, ..HostWait::default() });
+        }
+    }
+}
+
+/// Appends the steps of each device whose work is of one process.
+fn training(
+    reading: &mut Reading<'_>,
+    annotated: BTreeMap<i64, Vec<Annotated>>,
+    launched: &[Launched],
+    calls: &Calls,
+    zero: u64,
+) {
+    let mut processes: HashMap<HintId, Option<i64>> = HashMap::new();
+    for one in launched {
+        let process = processes.entry(one.device).or_insert(Some(one.process));
+        *process = process.filter(|process| *process == one.process);
+    }
+    for (process, annotated) in annotated {
+        let is_of = |one: &&Launched| processes.get(&one.device) == Some(&Some(process));
+        let work = launched.iter().filter(is_of).filter_map(|one| {
+            Some(Work {
+                device: one.device,
+                called: calls.launch(one.process, one.correlation)?.start,
+                start: i64::try_from(one.start).ok()?,
+                end: i64::try_from(one.end).ok()?,
+                is_kernel: one.is_kernel,
+            })
+        });
+        for ran in timeline::steps(annotated, work) {
+            let at = |time: i64| zero.saturating_add(time.unsigned_abs());
+            reading.add_step(Step {
+                device: ran.device,
+                number: ran.number,
+                start: at(ran.start),
+                end: at(ran.end),
+                launches: ran.launches,
+                is_last: ran.is_last,
+                ..Step::default()
+            });
+        }
+    }
 }
 
 /// The tables of copies and of memsets.
@@ -300,7 +437,7 @@ fn tell(
     }
     let launches = kernels.len() as u64;
     let uncalled = launches - operators.called;
-    if database.has(ranges::CALLS) && uncalled as f64 > UNCALLED * launches as f64 {
+    if database.has(calls::TABLE) && uncalled as f64 > UNCALLED * launches as f64 {
         reading.source.clues.push(format!(
             "{uncalled} of {launches} launches have no launch call in the export: it was cut, or the capture began after them"
         ));

@@ -2,22 +2,39 @@
 //!
 //! The CPU runs ahead of the GPU, so the annotation of a step says when its work was launched and not when it ran.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use super::gathered::{Annotated, Kernel, Moved};
-use super::links::Links;
+/// The annotation of a step on the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ingest) struct Annotated {
+    pub(in crate::ingest) number: u64,
+    /// Nanoseconds, on the clock of the file.
+    pub(in crate::ingest) start: i64,
+    pub(in crate::ingest) end: i64,
+}
+
+/// Work of a GPU, by the time at which it was launched.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ingest) struct Work<D> {
+    pub(in crate::ingest) device: D,
+    /// Start of the call that launched it.
+    pub(in crate::ingest) called: i64,
+    pub(in crate::ingest) start: i64,
+    pub(in crate::ingest) end: i64,
+    pub(in crate::ingest) is_kernel: bool,
+}
 
 /// A step on one device.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ran {
-    pub(super) device: Option<i64>,
-    pub(super) number: u64,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ingest) struct Ran<D> {
+    pub(in crate::ingest) device: D,
+    pub(in crate::ingest) number: u64,
     /// Nanoseconds, on the clock of the file: from its first work to that of the next step.
-    pub(super) start: i64,
-    pub(super) end: i64,
+    pub(in crate::ingest) start: i64,
+    pub(in crate::ingest) end: i64,
     /// Kernels that were launched in it.
-    pub(super) launches: u64,
-    pub(super) is_last: bool,
+    pub(in crate::ingest) launches: u64,
+    pub(in crate::ingest) is_last: bool,
 }
 
 /// What was launched in a step.
@@ -29,32 +46,20 @@ struct Launched {
 }
 
 /// The steps of each device, in order.
-pub(super) fn steps(
-    annotated: &[Annotated],
-    kernels: &[Kernel],
-    (moved, moving): (&[Moved], &[(u64, i64)]),
-    links: &Links<'_>,
-) -> Vec<Ran> {
-    let mut annotated = annotated.to_vec();
+pub(in crate::ingest) fn steps<D: Copy + Ord>(
+    mut annotated: Vec<Annotated>,
+    work: impl Iterator<Item = Work<D>>,
+) -> Vec<Ran<D>> {
     annotated.sort_by_key(|step| (step.start, step.number));
     annotated.dedup_by_key(|step| step.number);
-    let moving: HashMap<u64, i64> = moving.iter().copied().collect();
-    let mut found: BTreeMap<(Option<i64>, usize), Launched> = BTreeMap::new();
-    let mut add = |device, called: Option<i64>, (start, duration): (i64, i64), launches| {
-        let Some(at) = called.and_then(|called| step_at(&annotated, called)) else { return };
-        let end = start.saturating_add(duration);
-        let step = found.entry((device, at)).or_insert(Launched { start, end, launches: 0 });
+    let mut found: BTreeMap<(D, usize), Launched> = BTreeMap::new();
+    for one in work {
+        let Some(at) = step_at(&annotated, one.called) else { continue };
+        let Work { start, end, .. } = one;
+        let step = found.entry((one.device, at)).or_insert(Launched { start, end, launches: 0 });
         step.start = step.start.min(start);
         step.end = step.end.max(end);
-        step.launches += launches;
-    };
-    for kernel in kernels {
-        let called = links.launch(kernel).map(|launch| launch.start);
-        add(kernel.device, called, (kernel.start, kernel.duration), 1);
-    }
-    for one in moved {
-        let called = moving.get(&one.correlation).copied().filter(|_| one.correlation > 0);
-        add(one.device, called, (one.start, one.duration), 0);
+        step.launches += u64::from(one.is_kernel);
     }
     let found: Vec<_> = found.into_iter().collect();
     let mut steps = Vec::with_capacity(found.len());
@@ -70,7 +75,7 @@ pub(super) fn steps(
             is_last: next.is_none(),
         });
     }
-    // Steps follow each other, or what they are called does not part the work of this device.
+    // Where the first work of a step starts before that of the step before, the steps do not split this device's work.
     steps.retain(|step| step.end > step.start);
     steps
 }

@@ -1,0 +1,69 @@
+//! Events of the CPU that nest on their threads: which of them are around a moment.
+
+/// When an event was, and on which thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) thread: u32,
+    /// Nanoseconds, on the clock of the file.
+    pub(super) start: i64,
+    pub(super) end: i64,
+}
+
+/// What has a span.
+pub(super) trait Spanned {
+    /// Its span.
+    fn span(&self) -> Span;
+}
+
+/// Events by their threads and times.
+pub(super) struct Nested<'a, T> {
+    events: &'a [T],
+    /// Positions of events by thread and start.
+    ordered: Vec<u32>,
+    /// Of each event the one that encloses it.
+    parents: Vec<Option<u32>>,
+}
+
+impl<'a, T: Spanned> Nested<'a, T> {
+    /// Puts events in order.
+    pub(super) fn new(events: &'a [T]) -> Self {
+        let mut ordered: Vec<u32> = (0_u32..).zip(events).map(|(at, _)| at).collect();
+        ordered.sort_by_key(|at| {
+            let span = events[*at as usize].span();
+            (span.thread, span.start, std::cmp::Reverse(span.end))
+        });
+        let mut parents = vec![None; events.len()];
+        let mut open: Vec<u32> = Vec::new();
+        for at in &ordered {
+            let span = events[*at as usize].span();
+            let is_over = |outer: &u32| {
+                let outer = events[*outer as usize].span();
+                outer.thread != span.thread || outer.end < span.start
+            };
+            while open.last().is_some_and(is_over) {
+                open.pop();
+            }
+            parents[*at as usize] = open.last().copied();
+            open.push(*at);
+        }
+        Self { events, ordered, parents }
+    }
+
+    /// The event that encloses another, by position.
+    pub(super) fn parent(&self, at: u32) -> Option<u32> {
+        self.parents[at as usize]
+    }
+
+    /// Positions of the events around a moment of a thread, from the innermost outwards.
+    pub(super) fn around(&self, thread: u32, time: i64) -> impl Iterator<Item = u32> {
+        let later = self.ordered.partition_point(|at| {
+            let span = self.events[*at as usize].span();
+            (span.thread, span.start) <= (thread, time)
+        });
+        let last = later.checked_sub(1).map(|last| self.ordered[last]);
+        let span = |at: &u32| self.events[*at as usize].span();
+        std::iter::successors(last, |at| self.parent(*at))
+            .take_while(move |at| span(at).thread == thread)
+            .filter(move |at| span(at).end >= time)
+    }
+}
