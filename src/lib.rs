@@ -73,6 +73,8 @@ pub mod cli;
 #[cfg(feature = "gate")]
 pub mod compare;
 pub mod config;
+#[cfg(all(feature = "frames", feature = "gate"))]
+pub mod fleet;
 #[cfg(feature = "gate")]
 pub mod gate;
 #[cfg(feature = "gate")]

@@ -94,12 +94,19 @@ impl Session {
     /// [`SessionError`] if the requested device is unknown, or a required figure of a known device
     /// is missing.
     pub fn judge<'p>(&self, profile: &'p Profile) -> Result<Judged<'p>, SessionError> {
+        #[cfg_attr(not(feature = "frames"), expect(unused_mut, reason = "inputs are compared"))]
         let mut analysis = self.analyze(profile)?;
         #[cfg(feature = "frames")]
         if profile.sources.len() > 1 {
             let ranks = analysis::compare_inputs(profile)?;
             analysis.ranks = Some(ranks).filter(|ranks| ranks.ranks.len() > 1);
         }
+        Ok(self.explain(profile, analysis))
+    }
+
+    /// Applies waivers, groups and rules to an analysis of a profile.
+    #[must_use]
+    pub fn explain<'p>(&self, profile: &'p Profile, mut analysis: Analysis) -> Judged<'p> {
         let Config { waivers, groups, rules, .. } = &self.config;
         let expired =
             if waivers.is_empty() { Vec::new() } else { analysis.waive(waivers, self.today) };
@@ -108,7 +115,7 @@ impl Session {
         }
         let mut findings = rules::check(profile, &analysis, rules);
         settle(&mut analysis, &mut findings);
-        Ok(Judged { profile, analysis, findings, expired })
+        Judged { profile, analysis, findings, expired }
     }
 
     /// Compares the launches of a profile with their roofs, without waivers, groups or rules.

@@ -31,10 +31,10 @@ pub struct AdviceSpeedup {
 }
 
 /// The results of profiler rules on the launches of a kernel so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Gathered(Vec<Entry>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Entry {
     rule: NameId,
     kind: AdviceKind,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::catalog::{DerivedPeak, Device, Limits, Observed};
 use crate::model::{DeviceHint, Engine, Launch, MemoryLevel, Pipe, Precision, Quantity};
 use crate::roofline;
+use crate::table::{Cell, Form};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 
 /// The set of ceilings of an analysis; every report names it.
@@ -375,6 +376,49 @@ impl Roofs {
     /// Returns the achievable share of the DRAM roof.
     pub(super) fn achievable_memory(&self) -> f64 {
         self.dram.map_or(crate::roofline::achievable::GDDR, |roof| roof.achievable)
+    }
+}
+
+impl Roofs {
+    /// Returns the figures that the law takes of a device, as columns of a table.
+    pub(super) fn figures(&self) -> Vec<(String, Form, Option<Cell<'static>>)> {
+        let number = |name: &str, unit, value: Option<f64>| {
+            (name.to_owned(), Form::Number(unit), value.map(Cell::Number))
+        };
+        let count =
+            |name: &str, value: Option<u64>| (name.to_owned(), Form::Count, value.map(Cell::Count));
+        let rate = |rate: Option<BytesPerSecond>| rate.map(BytesPerSecond::get);
+        let clock = |clock: Option<Hertz>| clock.map(Hertz::get);
+        let per_clock = self.limits.and_then(|limits| limits.on_chip_bytes_per_clock);
+        let mut all = vec![
+            count("multiprocessors", self.sms.map(u64::from)),
+            number("rated_sm_clock_hz", "Hz", clock(self.rated_clock)),
+            number("highest_sm_clock_hz", "Hz", clock(self.highest_clock)),
+            number("rated_memory_clock_hz", "Hz", clock(self.memory_clock)),
+            number("dram_bytes_per_s", "B/s", self.dram.map(|roof| roof.value.get())),
+            ("is_dram_derived".to_owned(), Form::Truth, Some(Cell::Truth(self.derived.is_some()))),
+            number("achievable_dram", "1", Some(self.achievable_memory())),
+            count("l2_bytes", self.l2_bytes),
+            number("l2_bytes_per_s", "B/s", rate(self.l2)),
+            number("measured_l2_bytes_per_s", "B/s", rate(self.measured_l2)),
+            number("measured_l1_bytes_per_s", "B/s", rate(self.measured_on_chip[0])),
+            number("measured_shared_bytes_per_s", "B/s", rate(self.measured_on_chip[1])),
+            count("on_chip_bytes_per_clock", per_clock.map(u64::from)),
+            number("system_bytes_per_s", "B/s", rate(self.system)),
+            number("peer_bytes_per_s", "B/s", rate(self.peer)),
+        ];
+        for pipe in Pipe::ALL.iter().copied() {
+            let roof = self.peaks[pipe as usize];
+            let key = pipe.key();
+            let peak = roof.map(|roof| roof.value.get());
+            all.extend([
+                number(&Quantity::Peak(pipe).column(), "FLOP/s", peak),
+                number(&format!("clock_{key}_hz"), "Hz", clock(roof.and_then(|roof| roof.clock))),
+                number(&format!("achievable_{key}"), "1", Some(self.achievable_math(pipe))),
+                count(&format!("group_{key}"), Some(self.group(pipe) as u64)),
+            ]);
+        }
+        all
     }
 }
 

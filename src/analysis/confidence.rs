@@ -42,3 +42,8 @@ pub(super) enum Uncounted {
     /// By its name, the kernel does uncounted work.
     Certain,
 }
+
+impl Uncounted {
+    /// All of them, in order.
+    pub(super) const ALL: [Self; 4] = [Self::Nothing, Self::Unlikely, Self::Open, Self::Certain];
+}

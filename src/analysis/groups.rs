@@ -50,6 +50,11 @@ impl Groups {
         Self { taxonomy, ..Self::default() }
     }
 
+    /// Returns empty groups with the same rules for names.
+    pub(super) fn again(&self) -> Self {
+        Self::new(self.taxonomy.clone())
+    }
+
     /// Returns the group of a launch and its likely work. Groups are numbered in order of
     /// appearance.
     pub(super) fn of(

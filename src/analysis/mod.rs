@@ -10,6 +10,7 @@ mod confidence;
 mod design;
 mod error;
 mod explain;
+mod figures;
 mod find;
 mod grouping;
 mod groups;
@@ -24,11 +25,14 @@ mod nature;
 mod needed;
 mod needs;
 mod next_ncu;
+mod partial;
 mod partition;
 mod ranking;
 mod ranks;
 mod reason;
+mod record;
 mod resolve;
+mod sketch;
 mod summing;
 mod sums;
 mod timeline;
@@ -53,6 +57,7 @@ pub use confidence::Confidence;
 pub use design::Spare;
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
+pub use figures::{DeviceRow, device_columns, device_rows};
 pub use grouping::{Group, GroupTotals, Target, Worst};
 pub use idle::IdleCauses;
 #[cfg(feature = "frames")]
@@ -61,10 +66,12 @@ pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Supply, Use, command_for, short_command_for};
 pub use next_ncu::{Collected, NextNcu, filter_name};
+pub use partial::{Concluded, KernelPart, KernelRanks, Partial, RankFigures, RankId};
 pub use partition::{Partition, Segment, TimePart};
 pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;
 pub use resolve::{DeviceUse, Unknown};
+pub use sketch::Sketch;
 pub use timeline::{Copies, Moved, StepTime, Timeline};
 pub use timers::Timer;
 pub use totals::Totals;
@@ -206,9 +213,6 @@ pub fn analyze(
 ) -> Result<Analysis, AnalysisError> {
     let (devices, of_hint) = resolve::devices(profile, catalog, options.device.as_deref())?;
     let (ceilings, ceilings_reason) = choose_ceilings(profile, options.ceilings)?;
-    let threshold = options.threshold.unwrap_or(ceilings.threshold());
-    let floor = options.floor.unwrap_or(roofline::FLAG_FLOOR);
-    let floor_share = options.floor_share.unwrap_or(roofline::FLAG_SHARE);
     let instruments = Instruments::of(profile);
     let mut groups = Groups::new(options.taxonomy.clone());
     let setting = summing::Setting {
@@ -219,12 +223,50 @@ pub fn analyze(
         instruments: &instruments,
     };
     let summing = Summing::new(setting, &mut groups);
+    let found = conclude(&setting, options, &groups, &|visit| summing.each(visit));
+    let (of_row, natures) = summing.into_groups();
+    drop(groups);
+    let setup = Setup { profile, devices, of_hint, ceilings, ceilings_reason, of_row, natures };
+    Ok(assemble(setup, options, found))
+}
+
+/// The kernels of a profile, ranked, and what they add up to.
+struct Found {
+    kernels: Vec<Kernel>,
+    totals: Totals,
+    /// Notes on closed forms.
+    notes: Vec<String>,
+}
+
+/// What the kernels were compared with, and where their launches are.
+struct Setup<'p> {
+    profile: &'p Profile,
+    devices: Vec<DeviceUse>,
+    of_hint: Vec<usize>,
+    ceilings: CeilingSet,
+    ceilings_reason: String,
+    of_row: Vec<u32>,
+    natures: Vec<Nature>,
+}
+
+/// Visits the sums of every kernel, in the order of the groups.
+type Each<'a> = &'a dyn Fn(&mut dyn FnMut(usize, &Sums));
+
+/// Returns the verdict on every kernel, whose launches are summed already.
+fn conclude(
+    setting: &summing::Setting<'_>,
+    options: &Options,
+    groups: &Groups,
+    each: Each<'_>,
+) -> Found {
+    let summing::Setting { profile, devices, ceilings, instruments, .. } = *setting;
+    let (threshold, floor, floor_share) = limits(options, ceilings);
     let mut totals = Totals::default();
     let mut measured = ExactSum::default();
     // Most names have one grid, whose savings are those of all.
     let is_alone = groups.alone();
     let mut families = Families::new();
-    summing.each(|group, sums| {
+    each(&mut |group, sums| {
         measured.add(sums.measured.get());
         totals.instrumented += Seconds::new(sums.instrumented.get());
         totals.launches += sums.launches;
@@ -240,7 +282,7 @@ pub fn analyze(
     let mut kernels = Vec::with_capacity(groups.keys.len());
     let mut described = Describer::new(&options.closed_forms);
     let mut reasons = Reasons::default();
-    summing.each(|group, sums| {
+    each(&mut |group, sums| {
         let device = groups.keys[group].3 as usize;
         let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
         let setting = Setting {
@@ -266,12 +308,27 @@ pub fn analyze(
         reasons.share(&mut kernel.reason);
         kernels.push(kernel);
     });
-    let (of_row, natures) = summing.into_groups();
-    drop((groups, families, reasons));
     ranking::rank(&mut kernels);
     totals.sum_up(&mut kernels);
+    Found { kernels, totals, notes: described.notes() }
+}
+
+/// Threshold, smallest savings and their smallest share.
+fn limits(options: &Options, ceilings: CeilingSet) -> (f64, Seconds, f64) {
+    (
+        options.threshold.unwrap_or(ceilings.threshold()),
+        options.floor.unwrap_or(roofline::FLAG_FLOOR),
+        options.floor_share.unwrap_or(roofline::FLAG_SHARE),
+    )
+}
+
+/// Returns the analysis with what it says besides its kernels.
+fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
+    let Setup { profile, devices, of_hint, ceilings, ceilings_reason, of_row, natures } = setup;
+    let Found { kernels, totals, notes: described } = found;
+    let (threshold, floor, floor_share) = limits(options, ceilings);
     let mut notes = profile.notes.clone();
-    notes.extend(described.notes());
+    notes.extend(described);
     let lacking = needs::lacking(profile, &kernels);
     let taxonomy = options.taxonomy.as_deref().unwrap_or_else(|| Taxonomy::builtin());
     let mut analysis = Analysis {
@@ -286,7 +343,7 @@ pub fn analyze(
         threshold,
         floor,
         floor_share,
-        fixed_cost: instruments.get(0).fixed_cost,
+        fixed_cost: Instruments::of(profile).get(0).fixed_cost,
         totals,
         kernels,
         groups: Vec::new(),
@@ -301,7 +358,7 @@ pub fn analyze(
         is_narrowed: false,
     };
     analysis.sum_groups();
-    Ok(analysis)
+    analysis
 }
 
 /// Key of a kernel with all its grids and operators, on one device.

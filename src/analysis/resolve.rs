@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, CatalogError, Device, Observed};
 use crate::model::{DeviceHint, Profile, Quantity};
 
 /// A device on which launches of the profile ran.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DeviceUse {
     /// Its catalog entry; `None` if it is unknown.
     pub device: Option<Device>,
@@ -86,6 +86,21 @@ impl DeviceUse {
         }
     }
 
+    /// Returns `true` if launches on the two are launches on one device.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (&self.device, &other.device) {
+            (Some(one), Some(two)) => {
+                one.id == two.id
+                    && self.notes == other.notes
+                    && self.hint.reached == other.hint.reached
+            }
+            (None, None) => {
+                self.stand_in == other.stand_in && self.hint.l2_bytes == other.hint.l2_bytes
+            }
+            _ => false,
+        }
+    }
+
     /// Returns what its platform calls launches that are replayed together.
     #[must_use]
     pub fn graph_label(&self) -> &'static str {
@@ -127,15 +142,7 @@ pub(super) fn devices(
     let hints = if profile.devices.is_empty() { &empty[..] } else { &profile.devices };
     for (hint, observed) in hints.iter().zip(Observed::of(profile)) {
         let found = device(profile, catalog, asked, (hint, observed))?;
-        let same = devices.iter().position(|known| match (&known.device, &found.device) {
-            (Some(one), Some(two)) => {
-                one.id == two.id && known.notes == found.notes && known.hint.reached == hint.reached
-            }
-            (None, None) => {
-                known.stand_in == found.stand_in && known.hint.l2_bytes == hint.l2_bytes
-            }
-            _ => false,
-        });
+        let same = devices.iter().position(|known| known.is_same(&found));
         of_hint.push(same.unwrap_or(devices.len()));
         match same {
             None => devices.push(found),
@@ -147,6 +154,30 @@ pub(super) fn devices(
         }
     }
     Ok((devices, of_hint))
+}
+
+/// Returns the device that a document says a launch ran on, by its id in the catalog.
+pub(super) fn again(
+    catalog: &Catalog,
+    hint: &DeviceHint,
+    id: Option<&str>,
+) -> Result<DeviceUse, AnalysisError> {
+    let observed = Observed::default();
+    let known = id.and_then(|id| catalog.find(id, hint).ok());
+    let Some(known) = known else {
+        return device(&Profile::default(), catalog, None, (hint, observed));
+    };
+    Ok(DeviceUse {
+        notes: Vec::new(),
+        roofs: Roofs::new(Some(&known), hint, &observed),
+        hint: hint.clone(),
+        observed,
+        stand_in: stand_in(hint),
+        device: Some(known),
+        how: "as the partial says".to_owned(),
+        is_asked: false,
+        unknown: None,
+    })
 }
 
 fn device(

@@ -14,6 +14,7 @@ use crate::model::{Profile, Quantity};
 const MANY: u32 = 64;
 
 /// What launches are compared with.
+#[derive(Clone, Copy)]
 pub(super) struct Setting<'a> {
     pub(super) profile: &'a Profile,
     pub(super) devices: &'a [DeviceUse],
@@ -81,6 +82,11 @@ impl<'a> Summing<'a> {
             }
             visit(group, &sums);
         }
+    }
+
+    /// Returns the kernel of each row.
+    pub(super) fn of_row(&self) -> &[u32] {
+        &self.of_row
     }
 
     /// Returns the kernel of each row, and the likely work of each.

@@ -11,7 +11,7 @@ use crate::roofline;
 use crate::units::{ExactSum, Seconds};
 
 /// Traffic of launches at one memory level.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Level {
     pub(super) bytes: ExactSum,
     pub(super) time: ExactSum,
@@ -21,7 +21,7 @@ pub(super) struct Level {
 }
 
 /// Sums over the judged or the unjudged launches of one kernel.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Part {
     pub(super) launches: u64,
     pub(super) time: ExactSum,
@@ -54,7 +54,7 @@ pub(super) struct Part {
 }
 
 /// Sums over the launches of one kernel so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Sums {
     pub(super) launches: u64,
     pub(super) timed_launches: u64,
@@ -63,17 +63,17 @@ pub(super) struct Sums {
     /// Time of instrumented launches, which is in no other sum.
     pub(super) instrumented: ExactSum,
     /// Launches that the model covers.
-    judged: Part,
+    pub(super) judged: Part,
     /// Judged launches that are faster than the model allows, and their time.
-    faster: u64,
-    faster_time: ExactSum,
+    pub(super) faster: u64,
+    pub(super) faster_time: ExactSum,
     /// Launches that cannot be judged; their counts still describe the kernel.
-    rest: Option<Box<Part>>,
+    pub(super) rest: Option<Box<Part>>,
     pub(super) problems: BTreeMap<Problem, u64>,
     pub(super) without_peak: Option<Pipe>,
     pub(super) without_bandwidth: bool,
     pub(super) algorithmic: bool,
-    averages: Vec<Average>,
+    pub(super) averages: Vec<Average>,
     pub(super) longest: (usize, f64),
     /// Results of the profiler's own rules.
     pub(super) advice: Gathered,
@@ -126,7 +126,8 @@ impl Sums {
         }
         for quantity in averaged {
             if let Some(value) = launch.value(*quantity) {
-                self.average(*quantity, value, time.map_or(1.0, Seconds::get) * count as f64);
+                let weight = time.map_or(1.0, Seconds::get) * count as f64;
+                self.average_of(*quantity).add(value, weight);
             }
         }
         self.advice.add(launch.advice(), count);
@@ -150,13 +151,14 @@ impl Sums {
         self.judged.times(judged, time, roofline_time, count as f64);
     }
 
-    fn average(&mut self, quantity: Quantity, value: f64, weight: f64) {
+    /// Returns the average of a quantity so far.
+    pub(super) fn average_of(&mut self, quantity: Quantity) -> &mut Average {
         let found = self.averages.iter().position(|entry| entry.quantity == quantity);
         let at = found.unwrap_or_else(|| {
             self.averages.push(Average::new(quantity));
             self.averages.len() - 1
         });
-        self.averages[at].add(value, weight);
+        &mut self.averages[at]
     }
 
     /// Returns the averages by quantity.
@@ -166,17 +168,17 @@ impl Sums {
 }
 
 /// Time-weighted mean of a quantity.
-#[derive(Debug)]
-struct Average {
-    quantity: Quantity,
-    sum: ExactSum,
-    weights: ExactSum,
-    least: f64,
-    greatest: f64,
+#[derive(Debug, Clone)]
+pub(super) struct Average {
+    pub(super) quantity: Quantity,
+    pub(super) sum: ExactSum,
+    pub(super) weights: ExactSum,
+    pub(super) least: f64,
+    pub(super) greatest: f64,
 }
 
 impl Average {
-    fn new(quantity: Quantity) -> Self {
+    pub(super) fn new(quantity: Quantity) -> Self {
         let (sum, weights) = (ExactSum::default(), ExactSum::default());
         Self { quantity, sum, weights, least: f64::INFINITY, greatest: f64::NEG_INFINITY }
     }
@@ -201,6 +203,16 @@ impl Part {
     pub(super) fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
         let sum = &self.levels[level as usize];
         (sum.timed > 0).then(|| Seconds::new(sum.time.get()))
+    }
+
+    /// Returns the operations on a pipe and their least time.
+    pub(super) fn work_on(&mut self, pipe: Pipe) -> &mut (Pipe, ExactSum, ExactSum) {
+        let found = self.work.iter().position(|entry| entry.0 == pipe);
+        let at = found.unwrap_or_else(|| {
+            self.work.push((pipe, ExactSum::default(), ExactSum::default()));
+            self.work.len() - 1
+        });
+        &mut self.work[at]
     }
 
     fn times(&mut self, judged: &Judged, time: Seconds, roofline_time: Interval, count: f64) {
@@ -235,13 +247,9 @@ impl Part {
             self.launches_with_bytes += launches;
         }
         for work in &judged.work {
-            let found = self.work.iter().position(|entry| entry.0 == work.pipe);
-            let at = found.unwrap_or_else(|| {
-                self.work.push((work.pipe, ExactSum::default(), ExactSum::default()));
-                self.work.len() - 1
-            });
-            self.work[at].1.add(work.operations.get() * count);
-            self.work[at].2.add(work.time.get() * count);
+            let (_, operations, time) = self.work_on(work.pipe);
+            operations.add(work.operations.get() * count);
+            time.add(work.time.get() * count);
         }
         let side = |sum: &mut ExactSum, has: &mut bool, time: Option<Seconds>| {
             if let Some(time) = time {

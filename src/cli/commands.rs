@@ -10,6 +10,8 @@ use super::{
     analyze, baseline, calibrate, completions, convert, devices, formats, gate, inspect, man,
     predict, rules, schema, settings, trend,
 };
+#[cfg(feature = "frames")]
+use super::{fleet, summarize};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,6 +78,12 @@ pub(super) enum Command {
     Calibrate(calibrate::Calibrate),
     Baseline(baseline::Baseline),
     Trend(trend::Trend),
+    #[cfg(feature = "frames")]
+    Fleet(fleet::Fleet),
+    #[cfg(feature = "frames")]
+    Summarize(summarize::Summarize),
+    #[cfg(feature = "frames")]
+    Merge(summarize::Merge),
     #[cfg(feature = "page")]
     Learn(learn::Learn),
     Devices(devices::Devices),

@@ -1,6 +1,6 @@
-//! `convert`: the canonical launch table as Parquet, CSV or JSON.
+//! `convert`: the canonical launch table as Parquet, CSV or JSON, or in partitions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -11,16 +11,24 @@ use super::reading::read;
 use super::terminal::Terminal;
 use crate::table::Table;
 
-/// Convert to a table with one row per launch (CSV, JSON, Parquet)
+/// Convert to a table with one row per launch (CSV, JSON, Parquet, or a folder of partitions)
 #[derive(Debug, Args)]
 pub(super) struct Convert {
     #[command(flatten)]
     reading: Reading,
 
     /// Write to a .parquet, .csv or .json file, or as FORMAT=PATH; repeatable; `-` is
-    /// standard output
+    /// standard output. A folder (`launches/`) gets a part per rank: run=RUN/rank=N/part-00000.parquet
     #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", required = true)]
     paths: Vec<PathBuf>,
+
+    /// Name of the run in a folder of partitions
+    #[arg(long, value_name = "NAME", default_value = "run")]
+    run: String,
+
+    /// Add devices from a TOML file to those that a folder of partitions knows
+    #[arg(long = "devices", value_name = "FILE")]
+    devices: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +46,16 @@ const KNOWN: &[Known<Format>] = &[
 ];
 
 pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure> {
+    if let Some(folder) = command.paths.iter().find(|path| is_folder(path)) {
+        return match command.paths.as_slice() {
+            [_] => partitions(command, folder, terminal),
+            _ => Err(Failure::usage(format!(
+                "{}: a folder of partitions is written alone",
+                folder.display()
+            ))
+            .help("run the command again for the other outputs")),
+        };
+    }
     let places = output::places(&command.paths, None, KNOWN, "table format")?;
     #[cfg(not(feature = "frames"))]
     if places.iter().any(|place| matches!(place.format, Format::Parquet)) {
@@ -53,6 +71,48 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
         }
     }
     Ok(())
+}
+
+/// Whether an output is a folder of partitions.
+fn is_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(['/', '\\']) || path.is_dir()
+}
+
+#[cfg(feature = "frames")]
+fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(), Failure> {
+    use crate::fleet::Partitioning;
+    use crate::report::count;
+
+    let catalog = super::catalog::load(&command.devices)?;
+    let options = super::reading::options(&command.reading)?;
+    let files = super::reading::rank_files(&command.reading)?;
+    let partitioning =
+        Partitioning { folder, run: &command.run, options: &options, catalog: &catalog };
+    let done = partitioning.write(&files)?;
+    if let [first, rest @ ..] = done.failed.as_slice() {
+        let others = match rest.len() {
+            0 => String::new(),
+            1 => "; nor can 1 other rank".to_owned(),
+            more => format!("; nor can {more} other ranks"),
+        };
+        let kept = count((done.converted + done.unchanged) as u64, "rank is", "ranks are");
+        let message = format!("{first}{others}; {kept} in the table");
+        let error = crate::ingest::IngestError::new("", message);
+        let help = first.next_step().unwrap_or("export the rank again, or leave it out");
+        return Err(error.help(help).into());
+    }
+    let converted = count(done.converted as u64, "rank", "ranks");
+    let rows = count(done.rows, "row", "rows");
+    let shown = folder.display();
+    terminal.print(&format!(
+        "{shown}: {converted} converted, {} unchanged; {rows} in the table\n",
+        done.unchanged
+    ))
+}
+
+#[cfg(not(feature = "frames"))]
+fn partitions(_: &Convert, _: &Path, _: &Terminal) -> Result<(), Failure> {
+    parquet(&Table::default()).map(|_| ())
 }
 
 #[cfg(feature = "frames")]

@@ -16,6 +16,8 @@ mod convert;
 mod devices;
 mod environment;
 pub mod exit;
+#[cfg(feature = "frames")]
+mod fleet;
 mod formats;
 mod gate;
 mod guesses;
@@ -39,6 +41,8 @@ mod session;
 mod settings;
 mod sides;
 mod store;
+#[cfg(feature = "frames")]
+mod summarize;
 mod terminal;
 mod trend;
 mod what_if;
@@ -87,6 +91,12 @@ fn perform(cli: &Cli, terminal: &Terminal) -> Result<(), Failure> {
         Command::Calibrate(command) => calibrate::run(command, terminal),
         Command::Baseline(command) => baseline::run(command, terminal),
         Command::Trend(command) => trend::run(command, terminal),
+        #[cfg(feature = "frames")]
+        Command::Fleet(command) => fleet::run(command, terminal),
+        #[cfg(feature = "frames")]
+        Command::Summarize(command) => summarize::summarize(command, terminal),
+        #[cfg(feature = "frames")]
+        Command::Merge(command) => summarize::merge(command, terminal),
         #[cfg(feature = "page")]
         Command::Learn(command) => learn::run(command, terminal),
         Command::Devices(command) => devices::run(command, terminal),

@@ -1,5 +1,7 @@
 //! Reads the exports that a command names.
 
+#[cfg(feature = "frames")]
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -16,17 +18,71 @@ use crate::plain;
 /// A mapping is a page of text.
 const LARGEST_MAPPING: u64 = 1 << 20;
 
-/// Reads what the user named.
-pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
+/// How the user wants exports read.
+pub(super) fn options(reading: &Reading) -> Result<Options, Failure> {
     let map = reading.map.as_ref().map(|path| mapping(path)).transpose()?;
     let from = reading.from.as_deref().and_then(ingest::format);
-    let inputs = inputs(reading)?;
-    let progress = Progress::of(&inputs, reading.held.is_none());
-    let count = Some(Arc::clone(&progress.read));
     let decimal = reading.decimal_sign.map(Sign::decimal);
     let (strict, with_ncu, threads) = (reading.strict, reading.with_ncu, reading.threads);
     let stop = reading.held.as_ref().map(|held| Arc::clone(&held.stop));
-    let options = Options { strict, from, map, decimal, with_ncu, count, stop, threads };
+    Ok(Options { strict, from, map, decimal, with_ncu, count: None, stop, threads })
+}
+
+/// The files of many ranks: those in folders that are named after a rank, too.
+#[cfg(feature = "frames")]
+pub(super) fn rank_files(reading: &Reading) -> Result<Vec<PathBuf>, Failure> {
+    let mut wanted = reading.clone();
+    wanted.files.clear();
+    for file in &reading.files {
+        let mut folders: Vec<PathBuf> = std::fs::read_dir(file)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.is_dir() && has_rank(path))
+            .collect();
+        folders.sort();
+        // A folder of folders has no exports of its own.
+        let holds_files = |folder: &PathBuf| {
+            std::fs::read_dir(folder)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .any(|one| one.path().is_file())
+        };
+        if folders.is_empty() || holds_files(file) {
+            wanted.files.push(file.clone());
+        }
+        wanted.files.append(&mut folders);
+    }
+    let mut files: BTreeSet<PathBuf> = BTreeSet::new();
+    for input in inputs(&wanted)? {
+        let path = input.path();
+        match input {
+            Input::Named(_) | Input::Found(_) => {
+                files.insert(path);
+            }
+            Input::Stdin | Input::Memory(..) => {
+                return Err(Failure::usage(format!(
+                    "{}: ranks are read from files",
+                    path.display()
+                ))
+                .help("write it to a file named after its rank, such as rank-0.csv"));
+            }
+        }
+    }
+    Ok(files.into_iter().collect())
+}
+
+#[cfg(feature = "frames")]
+fn has_rank(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| crate::fleet::rank_in(&name.to_string_lossy()).is_some())
+}
+
+/// Reads what the user named.
+pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
+    let inputs = inputs(reading)?;
+    let progress = Progress::of(&inputs, reading.held.is_none());
+    let options = Options { count: Some(Arc::clone(&progress.read)), ..options(reading)? };
     ingest::read(&inputs, &options).map_err(|error| {
         let mut missing = reading.files.iter().filter(|file| !file.exists());
         match missing.find_map(|file| guesses::missing(file)) {

@@ -17,6 +17,8 @@ mod document;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;
+#[cfg(all(feature = "frames", feature = "gate"))]
+mod fleet;
 mod format_list;
 mod formats;
 #[cfg(feature = "gate")]
@@ -58,6 +60,8 @@ pub use document::{
 pub use explained::Explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};
+#[cfg(all(feature = "frames", feature = "gate"))]
+pub use fleet::FleetReport;
 pub use format_list::{FormatLine, FormatList, format_list_schema};
 pub use formats::{FORMATS, Format, Render};
 #[cfg(feature = "gate")]

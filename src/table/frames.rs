@@ -3,9 +3,10 @@
 //! It sees the narrow, typed table, never a profiler's file, and no polars type leaves it. Nothing
 //! here runs for `--help` or for a report on one file.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::Cursor;
-use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -17,7 +18,7 @@ use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use polars_io::prelude::SerReader;
 
 use super::SCHEMA;
-use super::cell::{Cell, Form};
+use super::cell::{self, Form};
 use super::columns::LaunchColumn;
 use super::written::{Cells, Table};
 use crate::model::{Launch, NameId, Profile};
@@ -63,28 +64,62 @@ pub fn read_parquet(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
     quietly(|| table(bytes)).unwrap_or(Err(FrameError::Damaged))
 }
 
-/// Makes a call of the frame library; `None` if it panics, of which nothing is printed.
-fn quietly<T>(call: impl FnOnce() -> T) -> Option<T> {
-    // The hook belongs to the whole process.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send>;
+
+/// The calls of the frame library that are running, and the hook that panics had before the first of them.
+struct Calls {
+    running: usize,
+    usual: Option<Arc<Hook>>,
+}
+
+/// The hook belongs to the whole process: the first call sets it, the last one puts the usual one back.
+static CALLS: Mutex<Calls> = Mutex::new(Calls { running: 0, usual: None });
+
+thread_local! {
+    static IS_IN_CALL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes a call of the frame library; `None` if it panics, of which nothing is printed. Threads may call side by
+/// side.
+pub(super) fn quietly<T>(call: impl FnOnce() -> T) -> Option<T> {
+    enter();
+    let was_in_call = IS_IN_CALL.replace(true);
+    let made = catch_unwind(AssertUnwindSafe(call)).ok();
+    IS_IN_CALL.set(was_in_call);
+    leave();
+    made
+}
+
+fn enter() {
+    let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    calls.running += 1;
+    if calls.running > 1 {
+        return;
+    }
     let usual = Arc::new(panic::take_hook());
-    let (here, other) = (thread::current().id(), Arc::clone(&usual));
+    calls.usual = Some(Arc::clone(&usual));
     panic::set_hook(Box::new(move |panicked| {
-        let thread = thread::current();
-        let is_of_call =
-            thread.id() == here || thread.name().is_some_and(|name| name.starts_with("polars"));
+        let is_of_call = IS_IN_CALL.get()
+            || thread::current().name().is_some_and(|name| name.starts_with("polars"));
         if !is_of_call {
-            other(panicked);
+            usual(panicked);
         }
     }));
-    let made = catch_unwind(AssertUnwindSafe(call)).ok();
-    drop(panic::take_hook());
-    match Arc::try_unwrap(usual) {
-        Ok(usual) => panic::set_hook(usual),
-        Err(usual) => panic::set_hook(Box::new(move |panicked| usual(panicked))),
+}
+
+fn leave() {
+    let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    calls.running -= 1;
+    if calls.running > 0 {
+        return;
     }
-    made
+    drop(panic::take_hook());
+    if let Some(usual) = calls.usual.take() {
+        match Arc::try_unwrap(usual) {
+            Ok(usual) => panic::set_hook(usual),
+            Err(usual) => panic::set_hook(Box::new(move |panicked| usual(panicked))),
+        }
+    }
 }
 
 fn table(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
@@ -160,13 +195,17 @@ fn of_launches(name: PlSmallStr, profile: &Profile, column: &LaunchColumn) -> Co
     let cells = launches.iter().map(|launch| column.get(profile, launch));
     match column.form {
         Form::Text => {
-            let texts: Vec<_> = cells.map(|cell| cell.and_then(Cell::text)).collect();
+            let texts: Vec<_> = cells.map(|cell| cell.and_then(cell::Cell::text)).collect();
             Column::new(name, texts.iter().map(Option::as_deref).collect::<Vec<_>>())
         }
-        Form::Count => {
-            Column::new(name, cells.map(|cell| cell.and_then(Cell::count)).collect::<Vec<_>>())
-        }
-        _ => Column::new(name, cells.map(|cell| cell.and_then(Cell::number)).collect::<Vec<_>>()),
+        Form::Count => Column::new(
+            name,
+            cells.map(|cell| cell.and_then(cell::Cell::count)).collect::<Vec<_>>(),
+        ),
+        _ => Column::new(
+            name,
+            cells.map(|cell| cell.and_then(cell::Cell::number)).collect::<Vec<_>>(),
+        ),
     }
 }
 

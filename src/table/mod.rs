@@ -8,6 +8,8 @@ mod written;
 
 #[cfg(feature = "frames")]
 pub mod frames;
+#[cfg(feature = "frames")]
+pub mod parts;
 
 pub use cell::{Cell, Form, guarded};
 pub use columns::{LaunchColumn, columns};

@@ -20,6 +20,7 @@
 //! ```
 
 mod dimension;
+mod merged;
 mod packed;
 mod relative;
 mod shown;
@@ -30,6 +31,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use serde::{Deserialize, Serialize};
 
 pub use dimension::Dimension;
+pub use merged::MergedSum;
 use packed::Packed;
 pub use relative::{Factor, Probability, RelativeChange, Share, Shift};
 pub use shown::{
@@ -270,6 +272,12 @@ impl ExactSum {
     #[must_use]
     pub fn get(self) -> f64 {
         self.sum + self.lost
+    }
+
+    /// Returns the two terms that it is kept as.
+    #[must_use]
+    pub fn terms(self) -> [f64; 2] {
+        [self.sum, self.lost]
     }
 }
 

@@ -20,6 +20,8 @@ mod devices;
 #[cfg(all(unix, feature = "page"))]
 mod documented;
 mod duplicates;
+#[cfg(all(feature = "frames", feature = "cli"))]
+mod fleet;
 mod foreign;
 #[cfg(all(unix, feature = "page"))]
 mod forges;

@@ -1,0 +1,79 @@
+//! `summarize` and `merge`: the sums of ranks as small files that merge.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::args::{Configuration, Model, Reading};
+use super::exit::Failure;
+use super::terminal::Terminal;
+use super::{catalog, config, reading, session};
+use crate::analysis::{Options, RankId};
+use crate::fleet::{self, rank_in};
+
+/// Sum up the launches of one rank in a small file
+#[derive(Debug, Args)]
+pub(super) struct Summarize {
+    #[command(flatten)]
+    reading: Reading,
+
+    /// Write to this file; `-` is standard output
+    #[arg(short = 'o', long = "output", value_name = "PATH", default_value = "-")]
+    output: PathBuf,
+
+    /// Name of the run
+    #[arg(long, value_name = "NAME", default_value = "run")]
+    run: String,
+
+    /// Number of the rank [default: that in the name of the first file or its folder]
+    #[arg(long, value_name = "N")]
+    rank: Option<u64>,
+
+    #[command(flatten)]
+    model: Model,
+    #[command(flatten)]
+    configuration: Configuration,
+}
+
+/// Merge summaries of ranks into one
+#[derive(Debug, Args)]
+pub(super) struct Merge {
+    /// Summaries, or folders of files that end in .partial.json
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Write to this file; `-` is standard output
+    #[arg(short = 'o', long = "output", value_name = "PATH", default_value = "-")]
+    output: PathBuf,
+
+    /// Add devices from a TOML file
+    #[arg(long, value_name = "FILE")]
+    devices: Vec<PathBuf>,
+}
+
+pub(super) fn summarize(command: &Summarize, terminal: &Terminal) -> Result<(), Failure> {
+    let config = config::find(&command.configuration, terminal)?;
+    let session = session::new(&command.model, config)?;
+    let first = command.reading.files.first().map_or_else(PathBuf::new, Clone::clone);
+    let mut names = first.iter().rev().map(|name| name.to_string_lossy());
+    let rank = command.rank.or_else(|| names.find_map(|name| rank_in(&name)));
+    let rank = rank.ok_or_else(|| {
+        Failure::usage(format!(
+            "{}: no rank in the name of the file or its folder",
+            first.display()
+        ))
+        .help("add --rank N")
+    })?;
+    let profile = reading::read(&command.reading)?;
+    let id = RankId { run: Arc::from(command.run.as_str()), rank };
+    let gathered = fleet::summarize(&profile, id, &session.catalog, &session.options)?;
+    terminal.stream(&command.output, |to| fleet::write_partial(&gathered, to))
+}
+
+pub(super) fn merge(command: &Merge, terminal: &Terminal) -> Result<(), Failure> {
+    let catalog = catalog::load(&command.devices)?;
+    let files = fleet::partial_files(&command.files)?;
+    let gathered = fleet::merge_partials(&files, &catalog, &Options::default())?;
+    terminal.stream(&command.output, |to| fleet::write_partial(&gathered, to))
+}

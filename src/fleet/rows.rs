@@ -1,0 +1,147 @@
+//! A part of a partitioned launch table, read back as a profile.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::ingest::{self, IngestError};
+use crate::model::{DeviceHint, Head, HintId, OriginId, OriginKind, Profile, Profiler, Quantity};
+use crate::model::{Source, Values};
+use crate::table::parts::{Part, RowGroup};
+use crate::table::{Row, Value};
+
+/// What to do about a part that cannot be used.
+const AGAIN: &str = "remove the file and convert the rank again";
+
+/// How a value came about, with its bounds.
+type Derivation = (Quantity, OriginKind, [u64; 2]);
+
+/// A part on its way back to a profile.
+#[derive(Default)]
+pub(super) struct Rows {
+    profile: Profile,
+    /// How each quantity was derived, as the part tells.
+    formulas: HashMap<Quantity, String>,
+    origins: HashMap<Derivation, OriginId>,
+    /// The exports that the launches come from: source and format.
+    sources: Vec<[Option<String>; 2]>,
+    /// The device of the last row: neighbors often share it.
+    device: Option<(DeviceHint, HintId)>,
+    values: Values,
+}
+
+/// Reads a part, one row group after the other.
+///
+/// # Errors
+/// [`IngestError`] if it is damaged, of another schema, or has not so many rows as the manifest says.
+pub(super) fn read(path: &Path, expected: u64) -> Result<Profile, IngestError> {
+    let error = |message: String| IngestError::new(path.display(), message).help(AGAIN);
+    let part = Part::open(path).map_err(|cause| error(cause.to_string()))?;
+    if part.height() as u64 != expected {
+        let message = format!("has {} rows, the manifest says {expected}", part.height());
+        return Err(error(message));
+    }
+    let mut rows = Rows::default();
+    for quantity in Quantity::all() {
+        let name = quantity.column();
+        let key = format!("column:{name}");
+        let told = part.metadata.iter().find(|(known, _)| *known == key).map(|(_, told)| told);
+        // Of `[B] a + b` the unit is left out.
+        let formula = told.map(|told| told.split_once("] ").map_or(&**told, |(_, rest)| rest));
+        rows.formulas.insert(quantity, formula.unwrap_or(&name).to_owned());
+    }
+    let mut is_whole = true;
+    part.each(|group| is_whole &= rows.add(group)).map_err(|cause| error(cause.to_string()))?;
+    if !is_whole {
+        return Err(error("has values that a launch table cannot have".to_owned()));
+    }
+    Ok(rows.finish())
+}
+
+impl Rows {
+    /// Returns all launches that were added.
+    pub(super) fn finish(mut self) -> Profile {
+        self.profile.names.finish();
+        self.profile
+    }
+
+    /// Adds a row group; `false` if a row is not valid.
+    fn add(&mut self, group: &RowGroup) -> bool {
+        let mut row = Row::default();
+        (0..group.height()).all(|at| {
+            let is_valid = group.read(at, &mut row);
+            self.launch(&row);
+            is_valid
+        })
+    }
+
+    /// Adds a launch.
+    pub(super) fn launch(&mut self, row: &Row) {
+        self.values.clear();
+        for value in &row.values {
+            let origin = self.origin(value);
+            self.values.set(value.quantity, value.value, origin);
+        }
+        let source = self.source(row);
+        let device = self.device(&row.device);
+        let names = &mut self.profile.names;
+        let mut name = |text: &Option<String>| names.id(text.as_deref().unwrap_or_default());
+        let head = Head {
+            source,
+            process: row.process.unwrap_or_default(),
+            id: row.id.unwrap_or_default(),
+            name: name(&row.kernel),
+            operator: name(&row.operator),
+            shape: row.shape(),
+            device,
+            stream: row.stream,
+            start: row.start,
+            count: row.launches.unwrap_or(1),
+            ..Head::default()
+        };
+        self.profile.launches.push(head, &self.values);
+    }
+
+    fn origin(&mut self, value: &Value) -> OriginId {
+        let key = (value.quantity, value.kind, value.bounds().map(f64::to_bits));
+        let (origins, formulas) = (&mut self.profile.origins, &self.formulas);
+        *self.origins.entry(key).or_insert_with(|| {
+            let formula = formulas.get(&value.quantity).map_or("", String::as_str);
+            origins.id(&value.origin(formula))
+        })
+    }
+
+    fn device(&mut self, device: &DeviceHint) -> HintId {
+        if let Some((known, id)) = &self.device
+            && known == device
+        {
+            return *id;
+        }
+        let id = self.profile.hint(device.clone());
+        self.device = Some((device.clone(), id));
+        id
+    }
+
+    /// Returns the number of the export that a row comes from.
+    fn source(&mut self, row: &Row) -> u16 {
+        let is_it =
+            |known: &[Option<String>; 2]| known[0] == row.source && known[1] == row.source_format;
+        let at = self.sources.iter().rposition(is_it).unwrap_or_else(|| {
+            let format = row.source_format.as_deref().unwrap_or("launch-table");
+            let known = ingest::format(format);
+            self.sources.push([row.source.clone(), row.source_format.clone()]);
+            self.profile.sources.push(Source {
+                path: row.source.clone().unwrap_or_default(),
+                format: format.to_owned(),
+                profiler: known.map_or(Profiler::Other, |known| known.profiler),
+                ..Source::default()
+            });
+            self.sources.len() - 1
+        });
+        if let Some(source) = self.profile.sources.get_mut(at) {
+            source.keeps_caches |= row.keeps_caches;
+            source.rows += 1;
+            source.launches += 1;
+        }
+        u16::try_from(at).unwrap_or(u16::MAX)
+    }
+}

@@ -1,0 +1,334 @@
+//! Ranks that take longer than the others and why, and the imbalance along the axes of parallelism.
+
+use std::collections::BTreeMap;
+
+use super::scan::{Rank, usual_devices};
+use crate::analysis::RankId;
+use crate::units::Seconds;
+
+/// Time above the median from which a rank is a straggler: less is common between healthy machines.
+const SLOW: f64 = 0.05;
+
+/// Part of the excess that a cause must explain.
+const EXPLAINS: f64 = 0.5;
+
+/// Why a rank is slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// It ran on another device.
+    Device,
+    /// It executed more operations, moved more bytes, or launched more kernels.
+    Work,
+    /// Its SM clock was lower.
+    Clock,
+    /// It spent the time in communication: it waits for others, or its links are slower.
+    Waiting,
+    /// Nothing that was recorded explains it.
+    Unknown,
+}
+
+impl Cause {
+    /// Returns the cause in words.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Device => "other device",
+            Self::Work => "more work",
+            Self::Clock => "lower clock",
+            Self::Waiting => "waits in communication",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A rank that takes longer than the others of its run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Straggler {
+    /// The rank.
+    pub id: RankId,
+    /// Its measured time.
+    pub measured: Seconds,
+    /// Its measured time over the median of the run.
+    pub ratio: f64,
+    /// Its time outside communication over the median of the run.
+    pub compute_ratio: f64,
+    /// Why.
+    pub cause: Cause,
+    /// The figure behind the cause; empty if there is none.
+    pub evidence: String,
+}
+
+/// Imbalance along an axis of parallelism.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imbalance {
+    /// Name of the axis, such as `tensor`.
+    pub axis: String,
+    /// Number of positions on it.
+    pub size: u64,
+    /// Position whose ranks take longest.
+    pub slowest: u64,
+    /// Mean time of its ranks outside communication.
+    pub slowest_time: Seconds,
+    /// Mean over all positions.
+    pub mean: Seconds,
+}
+
+impl Imbalance {
+    /// Returns the largest time over the mean: 1 is balanced.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        if self.mean > Seconds::ZERO { self.slowest_time / self.mean } else { 1.0 }
+    }
+}
+
+/// Returns the middle of some values.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    Some(f64::midpoint(values[last / 2], values[last.div_ceil(2)]))
+}
+
+fn compute(rank: &Rank) -> f64 {
+    (rank.figures.measured - rank.figures.communication).get()
+}
+
+/// Returns the ranks that take at least 5% longer than the median of their run, or do so outside communication; the
+/// slowest first.
+#[must_use]
+pub fn stragglers(ranks: &[Rank]) -> Vec<Straggler> {
+    let mut runs: BTreeMap<&str, Vec<&Rank>> = BTreeMap::new();
+    for rank in ranks {
+        runs.entry(&rank.id.run).or_default().push(rank);
+    }
+    let mut found = Vec::new();
+    for of_run in runs.values().filter(|of_run| of_run.len() > 2) {
+        let usual = Usual::of(of_run);
+        found.extend(of_run.iter().filter_map(|rank| usual.straggler(rank)));
+    }
+    let most = |one: &Straggler| one.ratio.max(one.compute_ratio);
+    found.sort_by(|one, two| most(two).total_cmp(&most(one)).then_with(|| one.id.cmp(&two.id)));
+    found
+}
+
+/// Medians over the ranks of a run.
+struct Usual {
+    measured: f64,
+    compute: f64,
+    communication: f64,
+    operations: f64,
+    bytes: f64,
+    launches: f64,
+    clock: Option<f64>,
+    devices: Vec<String>,
+}
+
+impl Usual {
+    fn of(ranks: &[&Rank]) -> Self {
+        let middle = |of: fn(&Rank) -> f64| {
+            median(ranks.iter().map(|rank| of(rank)).collect()).unwrap_or_default()
+        };
+        let owned: Vec<Rank> = ranks.iter().map(|rank| (*rank).clone()).collect();
+        Self {
+            measured: middle(|rank| rank.figures.measured.get()),
+            compute: middle(compute),
+            communication: middle(|rank| rank.figures.communication.get()),
+            operations: middle(|rank| rank.figures.work.0),
+            bytes: middle(|rank| rank.figures.work.1),
+            launches: middle(|rank| rank.figures.launches as f64),
+            clock: median(
+                ranks.iter().filter_map(|rank| Some(rank.figures.clock?.get())).collect(),
+            ),
+            devices: usual_devices(&owned).cloned().unwrap_or_default(),
+        }
+    }
+
+    fn straggler(&self, rank: &Rank) -> Option<Straggler> {
+        let over = |value: f64, usual: f64| if usual > 0.0 { value / usual } else { 1.0 };
+        let figures = &rank.figures;
+        let ratio = over(figures.measured.get(), self.measured);
+        let compute_ratio = over(compute(rank), self.compute);
+        let is_slow = |ratio: f64| ratio >= 1.0 + SLOW;
+        if !is_slow(ratio) && !is_slow(compute_ratio) {
+            return None;
+        }
+        let (cause, evidence) = if is_slow(compute_ratio) {
+            self.cause(rank, compute_ratio - 1.0)
+        } else {
+            let more = figures.communication.get() - self.communication;
+            let excess = figures.measured.get() - self.measured;
+            if more >= excess * EXPLAINS {
+                let share = more / figures.measured.get() * 100.0;
+                (
+                    Cause::Waiting,
+                    format!("{share:.1}% of its time is communication beyond the median"),
+                )
+            } else {
+                (Cause::Unknown, String::new())
+            }
+        };
+        let id = rank.id.clone();
+        Some(Straggler { id, measured: figures.measured, ratio, compute_ratio, cause, evidence })
+    }
+
+    /// Returns why a rank computes longer by this share than the median.
+    fn cause(&self, rank: &Rank, excess: f64) -> (Cause, String) {
+        let figures = &rank.figures;
+        if figures.devices != self.devices {
+            return (Cause::Device, figures.devices.join(", "));
+        }
+        let more = |value: f64, usual: f64| if usual > 0.0 { value / usual - 1.0 } else { 0.0 };
+        let work = [
+            (more(figures.work.0, self.operations), "operations"),
+            (more(figures.work.1, self.bytes), "bytes"),
+            (more(figures.launches as f64, self.launches), "launches"),
+        ];
+        let work = work.into_iter().max_by(|one, two| one.0.total_cmp(&two.0));
+        let (work, what) = work.unwrap_or((0.0, ""));
+        let clock = figures.clock.zip(self.clock);
+        let clock_ratio = clock.map_or(0.0, |(own, usual)| usual / own.get() - 1.0);
+        let needed = excess * EXPLAINS;
+        if work >= needed && work >= clock_ratio {
+            (Cause::Work, format!("{:.1}% more {what} than the median", work * 100.0))
+        } else if clock_ratio >= needed
+            && let Some((own, usual)) = clock
+        {
+            let (own, usual) = (own.get() / 1e6, usual / 1e6);
+            (Cause::Clock, format!("{own:.0} MHz, median {usual:.0} MHz"))
+        } else {
+            (Cause::Unknown, String::new())
+        }
+    }
+}
+
+/// Returns the imbalance along axes whose positions follow from the rank numbers: the first axis changes fastest.
+///
+/// # Errors
+/// A description of the problem if the sizes do not multiply to the number of ranks of a run.
+pub fn imbalances(ranks: &[Rank], axes: &[(String, u64)]) -> Result<Vec<Imbalance>, String> {
+    let all: Option<u64> = axes.iter().try_fold(1_u64, |all, (_, size)| all.checked_mul(*size));
+    let highest = ranks.iter().map(|rank| rank.id.rank.saturating_add(1)).max().unwrap_or_default();
+    if all != Some(highest) {
+        let all = all.map_or("too many".to_owned(), |all| all.to_string());
+        return Err(format!(
+            "the axes have {all} positions, the run has ranks 0 to {}",
+            highest.saturating_sub(1)
+        ));
+    }
+    let mut step = 1;
+    let mut found = Vec::new();
+    for (axis, size) in axes {
+        let mut times = vec![(0.0, 0_u64); *size as usize];
+        for rank in ranks {
+            let position = &mut times[(rank.id.rank / step % size) as usize];
+            *position = (position.0 + compute(rank), position.1 + 1);
+        }
+        step *= size;
+        let means: Vec<f64> =
+            times.iter().map(|(time, count)| time / (*count).max(1) as f64).collect();
+        let there = times.iter().filter(|(_, count)| *count > 0).count().max(1) as f64;
+        let slowest = means.iter().enumerate().max_by(|one, two| one.1.total_cmp(two.1));
+        let (slowest, time) = slowest.map_or((0, 0.0), |(at, time)| (at, *time));
+        found.push(Imbalance {
+            axis: axis.clone(),
+            size: *size,
+            slowest: slowest as u64,
+            slowest_time: Seconds::new(time),
+            mean: Seconds::new(means.iter().sum::<f64>() / there),
+        });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::RankFigures;
+    use crate::units::Hertz;
+
+    /// Eight ranks of one second each, with the changes of a test.
+    fn ranks(change: impl Fn(u64, &mut RankFigures)) -> Vec<Rank> {
+        let one = |rank| {
+            let mut figures = RankFigures {
+                launches: 100,
+                measured: Seconds::new(1.0),
+                communication: Seconds::new(0.2),
+                work: (1e12, 1e9),
+                clock: Some(Hertz::new(1.5e9)),
+                devices: vec!["H100".to_owned()],
+                ..RankFigures::default()
+            };
+            change(rank, &mut figures);
+            Rank { id: RankId { run: "run".into(), rank }, figures }
+        };
+        (0..8).map(one).collect()
+    }
+
+    fn cause(change: impl Fn(&mut RankFigures)) -> Vec<(u64, Cause)> {
+        let ranks = ranks(|rank, figures| {
+            if rank == 3 {
+                change(figures);
+            }
+        });
+        stragglers(&ranks).iter().map(|one| (one.id.rank, one.cause)).collect()
+    }
+
+    #[test]
+    fn a_straggler_is_named_with_its_cause() {
+        let slow = |figures: &mut RankFigures| figures.measured = Seconds::new(1.2);
+        assert_eq!(cause(|_| {}), []);
+        assert_eq!(cause(|figures| figures.measured = Seconds::new(1.03)), []);
+        assert_eq!(cause(slow), [(3, Cause::Unknown)]);
+        assert_eq!(
+            cause(|figures| {
+                slow(figures);
+                figures.devices = vec!["A100".to_owned()];
+            }),
+            [(3, Cause::Device)]
+        );
+        assert_eq!(
+            cause(|figures| {
+                slow(figures);
+                figures.clock = Some(Hertz::new(1.2e9));
+            }),
+            [(3, Cause::Clock)]
+        );
+        assert_eq!(
+            cause(|figures| {
+                slow(figures);
+                figures.work.0 = 1.25e12;
+            }),
+            [(3, Cause::Work)]
+        );
+        assert_eq!(
+            cause(|figures| {
+                slow(figures);
+                figures.communication = Seconds::new(0.4);
+            }),
+            [(3, Cause::Waiting)]
+        );
+    }
+
+    /// The others wait for it, so that all take the same time.
+    #[test]
+    fn a_rank_that_others_wait_for_is_found_by_its_computation() {
+        let ranks = ranks(|rank, figures| {
+            figures.communication = Seconds::new(if rank == 5 { 0.05 } else { 0.2 });
+        });
+        let found = stragglers(&ranks);
+        assert_eq!((found.len(), found[0].id.rank, found[0].ratio), (1, 5, 1.0));
+    }
+
+    #[test]
+    fn imbalance_follows_the_position_on_each_axis() {
+        // Two tensor positions, four pipeline stages; the third stage takes 1.8 s instead of 0.8 s.
+        let ranks = ranks(|rank, figures| {
+            figures.measured = Seconds::new(if rank / 2 == 2 { 2.0 } else { 1.0 });
+        });
+        let axes = [("tensor".to_owned(), 2), ("pipeline".to_owned(), 4)];
+        let found = imbalances(&ranks, &axes).unwrap();
+        assert_eq!((found[0].ratio(), found[1].slowest), (1.0, 2));
+        assert!((found[1].ratio() - 1.8 / 1.05).abs() < 1e-12, "{found:?}");
+        let error = imbalances(&ranks, &axes[..1]).unwrap_err();
+        assert_eq!(error, "the axes have 2 positions, the run has ranks 0 to 7");
+    }
+}

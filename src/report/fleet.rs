@@ -1,0 +1,282 @@
+//! The report of a fleet: kernels over all ranks, stragglers with their cause, imbalance, savings in GPU-hours.
+
+use super::Reported;
+use super::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
+use super::view::{Style, count, digits, factor, percent, printable, si};
+use crate::analysis::{Analysis, Kernel, KernelRanks, Sketch};
+use crate::fleet::{Imbalance, Rank, Straggler};
+use crate::units::Seconds;
+
+/// Many ranks, merged and judged.
+#[derive(Debug, Clone, Copy)]
+pub struct FleetReport<'a> {
+    /// The verdicts on all kernels.
+    pub analysis: &'a Analysis,
+    /// For each row of the analyzed profile: the times of the launches, and of the ranks.
+    pub spread: &'a [(Sketch, KernelRanks)],
+    /// The ranks by run and number.
+    pub ranks: &'a [Rank],
+    /// Ranks that take longer than the others, the slowest first.
+    pub stragglers: &'a [Straggler],
+    /// Imbalance along the axes of parallelism; empty if none were given.
+    pub imbalances: &'a [Imbalance],
+    /// What limits the comparison of the ranks, one sentence each.
+    pub notes: &'a [String],
+    /// Price of an hour of one GPU, without currency.
+    pub price: Option<f64>,
+    /// Rows of tables.
+    pub top: usize,
+}
+
+/// Seconds of an hour.
+const HOUR: f64 = 3600.0;
+
+impl Reported for FleetReport<'_> {
+    fn document(&self, style: &Style) -> Document {
+        let mut runs: Vec<&str> = self.ranks.iter().map(|rank| &*rank.id.run).collect();
+        runs.dedup();
+        let ranks = count(self.ranks.len() as u64, "rank", "ranks");
+        let runs = count(runs.len() as u64, "run", "runs");
+        let mut document = Document::titled(format!("{ranks} of {runs}"));
+        document.push(Block::Facts(self.facts()));
+        let whole = style.full || style.verbose;
+        let top = if whole || style.width.is_none() { usize::MAX } else { self.top };
+        let kernels = &self.analysis.kernels;
+        let shown = kernels.len().min(top);
+        let title = format!("Kernels over all ranks{}", first_of(shown, kernels.len()));
+        document.section(title, vec![Block::Table(self.kernels(shown))]);
+        let shown = self.stragglers.len().min(top);
+        let title = format!("Stragglers{}", first_of(shown, self.stragglers.len()));
+        let nothing = "no rank takes 5% longer than the median of its run";
+        let table = match shown {
+            0 if self.ranks.len() > 2 => Block::Paragraph(nothing.to_owned()),
+            _ => Block::Table(stragglers(&self.stragglers[..shown])),
+        };
+        document.section(title, vec![table]);
+        document.section("Imbalance", vec![Block::Table(imbalances(self.imbalances))]);
+        let shown = self.ranks.len().min(top);
+        let title = format!("Ranks{}", first_of(shown, self.ranks.len()));
+        document.section(title, vec![Block::Table(self.rank_table(shown))]);
+        document.section("How exact", vec![Block::lines(self.exactness())]);
+        let notes = self.notes.iter().map(|note| printable(note)).collect();
+        document.section("Notes", vec![Block::lines(notes)]);
+        document
+    }
+}
+
+impl FleetReport<'_> {
+    fn facts(&self) -> Vec<Fact> {
+        let totals = &self.analysis.totals;
+        let hours = |time: Seconds| {
+            let hours = time.get() / HOUR;
+            let cost = |price: f64| format!(" ({:.2} at {price:.2} per hour)", hours * price);
+            let cost = self.price.map(cost).unwrap_or_default();
+            let is_shown = hours >= 0.001 || hours <= 0.0;
+            let hours = if is_shown { digits(hours) } else { "less than 0.001".to_owned() };
+            format!("{hours} GPU-hours{cost}")
+        };
+        let launches = count(totals.launches, "launch", "launches");
+        let kernels = count(totals.kernels as u64, "kernel", "kernels");
+        let time = si(totals.measured.get(), "s");
+        let mut facts = vec![Fact::new(
+            "GPU time",
+            format!("{time} in {launches} of {kernels}: {}", hours(totals.measured)),
+        )];
+        if let Some(headroom) = totals.headroom() {
+            let (judged, roofline) = (totals.modeled.get(), totals.roofline_time.get());
+            facts.push(Fact::new(
+                "Roofline",
+                format!(
+                    "{} of {} judged ({})",
+                    si(roofline, "s"),
+                    si(judged, "s"),
+                    factor(headroom)
+                ),
+            ));
+        }
+        let share =
+            if totals.measured > Seconds::ZERO { totals.savings / totals.measured } else { 0.0 };
+        facts.push(Fact::new(
+            "Savings",
+            format!(
+                "{} ({} of the GPU time): {}; {} to {}",
+                si(totals.savings.get(), "s"),
+                percent(share),
+                hours(totals.savings),
+                si(totals.savings_low.get(), "s"),
+                si(totals.savings_high.get(), "s")
+            ),
+        ));
+        facts.push(Fact::new("Ceilings", self.analysis.ceilings.label()));
+        facts
+    }
+
+    /// Returns the spread of a kernel over launches and ranks.
+    fn spread_of(&self, kernel: &Kernel) -> Option<&(Sketch, KernelRanks)> {
+        self.spread.get(kernel.longest)
+    }
+
+    fn kernels(&self, shown: usize) -> Table {
+        let mut table = Table::new(
+            "kernels",
+            vec![
+                Column::name("kernel", "kernel"),
+                Column::text("device", "device").spare(9),
+                Column::text("state", "state"),
+                Column::number("launches", "launches", Form::Count).spare(2),
+                Column::number("measured_s", "time", Form::Time),
+                Column::number("roofline_s", "roofline", Form::Time).spare(6),
+                Column::number("headroom", "headroom", Form::Factor),
+                Column::number("savings_s", "savings", Form::Time),
+                Column::number("savings_gpu_hours", "GPU-hours", Form::Digits).spare(5),
+                Column::number("median_launch_s", "median launch", Form::Time).spare(8),
+                Column::number("ranks", "ranks", Form::Count).spare(4),
+                Column::number("least_rank_s", "least rank", Form::Time).spare(7),
+                Column::number("median_rank_s", "median rank", Form::Time).spare(7),
+                Column::number("greatest_rank_s", "slowest rank", Form::Time).spare(7),
+                Column::text("slowest_rank", "slowest").spare(3),
+                Column::number("rank_ratio", "slowest/median", Form::Factor).spare(1),
+            ],
+        );
+        for kernel in self.analysis.kernels.iter().take(shown) {
+            let has_savings = kernel.has_savings();
+            let savings = has_savings.then_some(kernel.savings.get());
+            let spread = self.spread_of(kernel);
+            let ranks = spread.map(|(_, ranks)| ranks);
+            let median = ranks.and_then(KernelRanks::median).map(Seconds::get);
+            let end = |end: Option<&(crate::analysis::RankId, Seconds)>| {
+                Cell::maybe(end.map(|(_, time)| time.get()))
+            };
+            let greatest = ranks.and_then(|ranks| ranks.greatest.as_ref());
+            let ratio = greatest.zip(median.filter(|median| *median > 0.0));
+            let typical = spread.and_then(|(times, _)| times.quantile(0.5));
+            let device = self.analysis.devices.get(kernel.device);
+            table.push([
+                Cell::text(printable(&kernel.name)),
+                Cell::maybe_text(device.map(|device| printable(device.name()))),
+                Cell::text(kernel.state.label()),
+                Cell::count(kernel.launches),
+                Cell::time(kernel.measured),
+                Cell::maybe(kernel.roofline_time.map(Seconds::get)),
+                Cell::maybe(kernel.headroom()),
+                Cell::maybe(savings),
+                Cell::maybe(savings.map(|savings| savings / HOUR)),
+                Cell::maybe(typical.map(Seconds::get)),
+                ranks.map_or(Cell::Missing, |ranks| Cell::count(ranks.count())),
+                end(ranks.and_then(|ranks| ranks.least.as_ref())),
+                Cell::maybe(median),
+                end(greatest),
+                Cell::maybe_text(greatest.map(|(id, _)| printable(&id.to_string()))),
+                Cell::maybe(ratio.map(|((_, time), median)| time.get() / median)),
+            ]);
+        }
+        table
+    }
+
+    /// The ranks, the slowest first where not all are shown.
+    fn rank_table(&self, shown: usize) -> Table {
+        let mut table = Table::new(
+            "ranks",
+            vec![
+                Column::name("rank", "rank"),
+                Column::text("device", "device").spare(1),
+                Column::number("launches", "launches", Form::Count).spare(5),
+                Column::number("measured_s", "time", Form::Time),
+                Column::number("deviation", "from median", Form::Change),
+                Column::number("communication_s", "communication", Form::Time).spare(2),
+                Column::number("roofline_s", "roofline", Form::Time).spare(4),
+                Column::number("sm_clock_hz", "SM clock", Form::Si("Hz")).spare(3),
+            ],
+        );
+        let mut ranks: Vec<&Rank> = self.ranks.iter().collect();
+        if shown < ranks.len() {
+            ranks.sort_by(|one, two| two.figures.measured.total_cmp(&one.figures.measured));
+        }
+        for rank in ranks.into_iter().take(shown) {
+            let figures = &rank.figures;
+            let usual = self.median(&rank.id.run);
+            let deviation = usual.map(|usual| figures.measured.get() / usual - 1.0);
+            table.push([
+                Cell::text(printable(&rank.id.to_string())),
+                Cell::text(printable(&figures.devices.join(", "))),
+                Cell::count(figures.launches),
+                Cell::time(figures.measured),
+                Cell::maybe(deviation),
+                Cell::time(figures.communication),
+                Cell::time(figures.roofline),
+                Cell::maybe(figures.clock.map(crate::units::Hertz::get)),
+            ]);
+        }
+        table
+    }
+
+    fn median(&self, run: &str) -> Option<f64> {
+        let of_run = self.ranks.iter().filter(|rank| &*rank.id.run == run);
+        let mut times: Vec<f64> = of_run.map(|rank| rank.figures.measured.get()).collect();
+        times.sort_by(f64::total_cmp);
+        let last = times.len().checked_sub(1)?;
+        let median = f64::midpoint(times[last / 2], times[last.div_ceil(2)]);
+        (median > 0.0).then_some(median)
+    }
+
+    fn exactness(&self) -> Vec<String> {
+        let mut lines = vec![
+            "exact: launches, times, roofline times, savings, least and slowest ranks".to_owned(),
+            "sketched, within 1%: the median launch of a kernel".to_owned(),
+        ];
+        if self.spread.iter().any(|(_, ranks)| ranks.is_sketched()) {
+            lines.push("sketched, within 1%: the median rank of kernels on many ranks".to_owned());
+        }
+        lines
+    }
+}
+
+fn stragglers(stragglers: &[Straggler]) -> Table {
+    let mut table = Table::new(
+        "stragglers",
+        vec![
+            Column::name("rank", "rank"),
+            Column::number("measured_s", "time", Form::Time),
+            Column::number("ratio", "of median", Form::Factor),
+            Column::number("compute_ratio", "without communication", Form::Factor).spare(2),
+            Column::text("cause", "cause"),
+            Column::text("evidence", "evidence").spare(1),
+        ],
+    );
+    for straggler in stragglers {
+        table.push([
+            Cell::text(printable(&straggler.id.to_string())),
+            Cell::time(straggler.measured),
+            Cell::Number(straggler.ratio),
+            Cell::Number(straggler.compute_ratio),
+            Cell::text(straggler.cause.label()),
+            Cell::text(printable(&straggler.evidence)),
+        ]);
+    }
+    table
+}
+
+fn imbalances(imbalances: &[Imbalance]) -> Table {
+    let mut table = Table::new(
+        "imbalance",
+        vec![
+            Column::text("axis", "axis"),
+            Column::number("size", "size", Form::Count),
+            Column::number("slowest", "slowest", Form::Count),
+            Column::number("slowest_s", "its time", Form::Time),
+            Column::number("mean_s", "mean", Form::Time),
+            Column::number("ratio", "slowest/mean", Form::Factor),
+        ],
+    );
+    for one in imbalances {
+        table.push([
+            Cell::text(printable(&one.axis)),
+            Cell::count(one.size),
+            Cell::count(one.slowest),
+            Cell::time(one.slowest_time),
+            Cell::time(one.mean),
+            Cell::Number(one.ratio()),
+        ]);
+    }
+    table
+}
