@@ -123,18 +123,12 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         &["json", "plain", "units", "model", "taxonomy", "analysis", "rules", "compare", "gate"],
     ),
     ("session", &["units", "model", "table", "catalog", "analysis", "rules", "config", "compare"]),
-    (
-        "fleet",
-        &[
-            "json", "plain", "units", "roofline", "model", "table", "catalog", "taxonomy", "ingest",
-            "analysis", "rules", "config", "session",
-        ],
-    ),
+    ("fleet", &["json", "plain", "units", "model", "table", "catalog", "ingest", "analysis"]),
     (
         "report",
         &[
-            "fleet", "json", "units", "roofline", "model", "table", "catalog", "predict", "taxonomy",
-            "analysis", "rules", "compare", "gate", "history",
+            "fleet", "json", "units", "roofline", "model", "table", "catalog", "predict",
+            "taxonomy", "analysis", "rules", "compare", "gate", "history",
         ],
     ),
     (
