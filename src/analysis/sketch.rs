@@ -103,7 +103,9 @@ mod tests {
             let mut times: Vec<f64> = exponents.iter().map(|exponent| 10f64.powf(*exponent)).collect();
             let of = |times: &[f64]| {
                 let mut sketch = Sketch::default();
-                times.iter().for_each(|time| sketch.add(Seconds::new(*time), 1));
+                for time in times {
+                    sketch.add(Seconds::new(*time), 1);
+                }
                 sketch
             };
             let whole = of(&times);

@@ -10,6 +10,7 @@ use rooflint::ingest::{self, IngestError, Input, Options};
 use rooflint::model::Profile;
 use rooflint::session::Session;
 use rooflint::table::parts::Part;
+use rooflint::units::Seconds;
 
 use super::program;
 
@@ -91,7 +92,7 @@ fn same(found: &Totals, expected: &Totals, of: &str) {
             totals.savings_unproven,
             totals.unmodeled,
         ]
-        .map(|time| time.get())
+        .map(Seconds::get)
     };
     for (found, expected) in figures(found).into_iter().zip(figures(expected)) {
         let is_same = (found - expected).abs() <= expected.abs() * 1e-9 + 1e-18;
