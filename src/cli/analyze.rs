@@ -18,9 +18,9 @@ use crate::compare::Run;
 use crate::gate::{self, Policy, Setting};
 use crate::ingest::{self, Options};
 use crate::model::Profile;
+use crate::report::{self, Against, Explained, GateReport, Joined, Report, Reported, Style};
 #[cfg(feature = "plot")]
-use crate::report::{self, Encoding, PictureError, Subject};
-use crate::report::{Against, Explained, GateReport, Joined, Report, Reported, Style};
+use crate::report::{Encoding, PictureError, Subject};
 use crate::rules::{Finding, Findings};
 use crate::session::{Judged, Session};
 use crate::units::Seconds;

@@ -135,6 +135,7 @@ impl Answer {
         &self,
         paths: &[PathBuf],
         wording: Wording,
+        #[cfg_attr(not(feature = "plot"), expect(unused_variables, reason = "no pictures"))]
         drawing: &[String],
     ) -> Result<(), Box<Problem>> {
         let asked = (paths, None);

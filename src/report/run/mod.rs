@@ -24,6 +24,7 @@ use crate::analysis::Kernel;
 pub(super) use brief::{Brief, KERNELS};
 #[cfg(feature = "page")]
 pub(super) use entry::{Certainty, Entry};
+#[cfg(feature = "page")]
 pub(super) use verdict::devices;
 
 impl Reported for Report<'_> {

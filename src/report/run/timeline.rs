@@ -39,6 +39,7 @@ impl<'a> OverTime<'a> {
     }
 
     /// The busy time and the span, for a figure that has the share.
+    #[cfg(feature = "page")]
     pub(in crate::report) fn note(&self) -> String {
         match self.gpus {
             [only] => format!("{} of {}", time(only.busy), time(only.span)),
