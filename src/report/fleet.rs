@@ -94,19 +94,25 @@ impl FleetReport<'_> {
                 ),
             ));
         }
-        let share =
-            if totals.measured > Seconds::ZERO { totals.savings / totals.measured } else { 0.0 };
-        facts.push(Fact::new(
-            "Savings",
+        let savings = if totals.savings > Seconds::ZERO {
             format!(
                 "{} ({} of the GPU time): {}; {} to {}",
                 si(totals.savings.get(), "s"),
-                percent(share),
+                percent(totals.savings / totals.measured),
                 hours(totals.savings),
                 si(totals.savings_low.get(), "s"),
                 si(totals.savings_high.get(), "s")
-            ),
-        ));
+            )
+        } else {
+            "none proven".to_owned()
+        };
+        facts.push(Fact::new("Savings", savings));
+        if totals.savings_unproven > Seconds::ZERO {
+            let most = si(totals.savings_unproven.get(), "s");
+            let hours = hours(totals.savings_unproven);
+            let text = format!("at most {most} more, where no certain cause was found: {hours}");
+            facts.push(Fact::new("Unproven", text));
+        }
         facts.push(Fact::new("Ceilings", self.analysis.ceilings.label()));
         facts
     }
