@@ -272,7 +272,7 @@ impl Key {
         }
     }
 
-    /// Returns the figure of a key that has nothing yet, which tells how it merges.
+    /// Returns the empty figure of a key; its kind decides how it merges.
     pub(super) fn empty(self) -> Figure {
         figure(&Sums::default().place(self))
     }

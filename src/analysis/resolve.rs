@@ -64,7 +64,7 @@ impl DeviceUse {
         self.device.as_ref().map_or(&self.stand_in, |device| &device.name)
     }
 
-    /// Returns `true` if the export says nothing that tells it from other devices.
+    /// Returns `true` if the export has nothing that identifies the device.
     #[must_use]
     pub fn is_nameless(&self) -> bool {
         self.name() == UNKNOWN

@@ -165,7 +165,7 @@ impl Answer {
     /// Draws the answer as these words say: `--figure`, `--size`, `--theme`.
     ///
     /// # Errors
-    /// [`Problem`] if a word is unknown, or there is no picture of this.
+    /// [`Problem`] if a word is unknown, or this cannot be drawn.
     #[cfg(feature = "plot")]
     pub fn picture(&self, drawing: &[String], encoding: Encoding) -> Result<Vec<u8>, Box<Problem>> {
         let Drawn { drawing } = Drawn::try_parse_from(drawing)
@@ -203,7 +203,7 @@ impl Answer {
     /// Returns the rows of the table `kernels` that a name, a part of it, a pattern or a rank finds.
     ///
     /// # Errors
-    /// [`Problem`] if no kernel is found, or the answer is no run.
+    /// [`Problem`] if no kernel is found, or the answer is not a run.
     pub fn found(&self, query: &str) -> Result<Vec<usize>, Box<Problem>> {
         match &self.kind {
             Answered::Run(answer) => Ok(analyze::places(answer, query)?),
@@ -214,7 +214,7 @@ impl Answer {
     /// Explains kernels of a run, by name, pattern or rank; the first without any.
     ///
     /// # Errors
-    /// [`Problem`] if no kernel is found, or the answer is no run.
+    /// [`Problem`] if no kernel is found, or the answer is not a run.
     pub fn explained(
         &self,
         kernels: &[String],

@@ -101,7 +101,7 @@ pub(super) fn add(
         }
         let mut word = OsString::from(format!("--{}=", variable.option));
         word.push(value);
-        // What follows two dashes is no option.
+        // Words after `--` are files, not options.
         let at = arguments.iter().position(|one| one == "--").unwrap_or(arguments.len());
         arguments.insert(at, word);
         used.push(variable);

@@ -109,7 +109,7 @@ pub(super) enum Failure {
         message: String,
         help: Option<String>,
     },
-    /// The command line as it was understood: wrong, or a wish for help or the version, which is no failure.
+    /// What clap returned instead of a command: a misuse, or help or the version that were asked for.
     CommandLine(Box<clap::Error>),
     Config(ConfigError),
     Mapping(IngestError),

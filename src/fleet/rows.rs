@@ -19,7 +19,7 @@ type Derivation = (Quantity, OriginKind, [u64; 2]);
 #[derive(Default)]
 pub(super) struct Rows {
     profile: Profile,
-    /// How each quantity was derived, as the part tells.
+    /// How each quantity was derived, by the metadata of the part.
     formulas: HashMap<Quantity, String>,
     origins: HashMap<Derivation, OriginId>,
     /// The exports that the launches come from: source and format.
@@ -44,9 +44,10 @@ pub(super) fn read(path: &Path, expected: u64) -> Result<Profile, IngestError> {
     for quantity in Quantity::all() {
         let name = quantity.column();
         let key = format!("column:{name}");
-        let told = part.metadata.iter().find(|(known, _)| *known == key).map(|(_, told)| told);
+        let found = part.metadata.iter().find(|(known, _)| *known == key);
         // Of `[B] a + b` the unit is left out.
-        let formula = told.map(|told| told.split_once("] ").map_or(&**told, |(_, rest)| rest));
+        let formula =
+            found.map(|(_, text)| text.split_once("] ").map_or(&**text, |(_, rest)| rest));
         rows.formulas.insert(quantity, formula.unwrap_or(&name).to_owned());
     }
     let mut is_whole = true;

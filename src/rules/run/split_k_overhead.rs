@@ -57,6 +57,15 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if sums.share < run.threshold(&SHARE) && !is_much {
         return Ok(Vec::new());
     }
+    let fixups = Together::of(run, |kernel| {
+        kernel.class.kind == Some(Kind::SplitKReduce) && is_stream_k(&kernel.full_name)
+    })?;
+    // What sums the parts of stream-K cannot be avoided by it.
+    let next = if fixups.time > sums.time * 0.5 {
+        "use tiles that fill whole waves, or another algorithm, and compare times including the fixups"
+    } else {
+        "use another algorithm or stream-K, and compare times including the reductions"
+    };
     let beside = of_products.map_or_else(String::new, |share| {
         format!(", {:.0}% of the split-K product time", share * 100.0)
     });
@@ -65,10 +74,15 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::Medium)
         .at_stake(sums.time, "removed")
         .evidence_if("time over that of split-K products", of_products, "1")
-        .next("use another algorithm or stream-K, and compare times including the reductions");
+        .next(next);
     // Without the split the products may take as much longer.
     finding.at_stake_low_s = 0.0;
     Ok(vec![finding])
+}
+
+fn is_stream_k(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["stream_k", "streamk"].iter().any(|word| name.contains(word))
 }
 
 #[cfg(test)]
@@ -84,6 +98,18 @@ mod tests {
         products.iter().fold(bench, |bench, (name, launches, time)| {
             bench.launch(name, (1000, 256), (*launches, *time), &[])
         })
+    }
+
+    #[test]
+    fn stream_k_is_not_advised_to_what_is_stream_k() {
+        let next = |sum: &str| {
+            let bench = h100().launch(sum, (1000, 256), (4, 100.0), &[]);
+            let bench = bench.launch("sgemm_128x128", (1000, 256), (1, 400.0), &[]);
+            bench.found(RULE).next.unwrap()
+        };
+        let fixup = next("void mul_mat_q_stream_k_fixup<(ggml_type)8, (int)128, (bool)0>(int)");
+        assert!(fixup.contains("fixups") && !fixup.contains("stream-K"), "{fixup}");
+        assert!(next(SUM).contains("stream-K"));
     }
 
     #[test]
