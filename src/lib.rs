@@ -73,7 +73,7 @@ pub mod cli;
 #[cfg(feature = "gate")]
 pub mod compare;
 pub mod config;
-#[cfg(all(feature = "frames", feature = "gate"))]
+#[cfg(feature = "gate")]
 pub mod fleet;
 #[cfg(feature = "gate")]
 pub mod gate;
@@ -81,13 +81,16 @@ pub mod gate;
 pub mod history;
 pub mod ingest;
 mod json;
+mod law;
 pub mod model;
 mod plain;
 pub mod predict;
 pub mod report;
 pub mod roofline;
 pub mod rules;
+mod scalar;
 pub mod session;
+pub mod sql;
 pub mod table;
 pub mod taxonomy;
 pub mod units;

@@ -134,20 +134,19 @@ fn settle(analysis: &mut Analysis, findings: &mut Findings) {
     let is_sure = |finding: &&Finding| {
         finding.confidence == Confidence::High && finding.at_stake_s >= least.get()
     };
-    let accounted: Vec<Seconds> = findings
-        .by_kernel
-        .iter()
-        .map(|found| found.iter().filter(is_sure).map(|one| one.at_stake_s).fold(0.0, f64::max))
-        .map(Seconds::new)
-        .collect();
-    let before: Vec<usize> = analysis.kernels.iter().map(|kernel| kernel.longest).collect();
-    if analysis.leave_sure(|position| accounted.get(position).copied().unwrap_or_default()) {
+    let accounted = |position: usize| {
+        let sure = findings.of(position).iter().filter(is_sure);
+        Seconds::new(sure.map(|one| one.at_stake_s).fold(0.0, f64::max))
+    };
+    let before: Vec<usize> =
+        findings.of_kernels(analysis).map(|(kernel, _)| kernel.longest).collect();
+    if analysis.leave_sure(accounted) {
         // Kernels changed places; the longest launch of one is of no other.
-        let found = before.into_iter().zip(std::mem::take(&mut findings.by_kernel));
-        let mut found: HashMap<usize, Vec<Finding>> =
-            found.filter(|(_, findings)| !findings.is_empty()).collect();
-        let of = |kernel: &Kernel| found.remove(&kernel.longest).unwrap_or_default();
-        findings.by_kernel = analysis.kernels.iter().map(of).collect();
+        let found = before.into_iter().zip(std::mem::take(&mut findings.by_kernel).into_values());
+        let mut found: HashMap<usize, Vec<Finding>> = found.collect();
+        let of =
+            |(position, kernel): (usize, &Kernel)| Some((position, found.remove(&kernel.longest)?));
+        findings.by_kernel = analysis.kernels.iter().enumerate().filter_map(of).collect();
     }
 }
 
@@ -164,6 +163,6 @@ impl Judged<'_> {
     #[must_use]
     pub fn findings_of(&self, kernel: &Kernel) -> &[Finding] {
         let position = kernel.rank.checked_sub(1);
-        position.and_then(|at| self.findings.by_kernel.get(at)).map_or(&[], Vec::as_slice)
+        position.map_or(&[], |position| self.findings.of(position))
     }
 }

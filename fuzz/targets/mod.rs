@@ -69,6 +69,8 @@ pub(crate) const TARGETS: &[Target] = &[
     target("kernel-names", &["fuzz/seeds/kernel-names"], 4_096, texts::kernel_names),
     target("name", &["fuzz/seeds/name"], 2_048, texts::name),
     target("saved-run", &["fuzz/seeds/saved-run"], 16_384, texts::saved),
+    target("partial", &["fuzz/seeds/partial"], 32_768, texts::partial),
+    target("partitions", &["fuzz/seeds/partitions"], 16_384, texts::partitions),
     target("predict", &["fuzz/seeds/predict", "fixtures/predict"], 2_048, texts::predict),
     target("dialect", &[], 512, meaning::any_dialect),
     target("unmarked", &[], 512, meaning::unmarked),

@@ -192,7 +192,8 @@ pub(crate) fn judge(profile: &Profile) {
     ] {
         assert!(amount.get() >= 0.0, "{totals:?}");
     }
-    let shares: f64 = judged.analysis.kernels.iter().map(|kernel| kernel.share).sum();
+    let shares = judged.analysis.kernels.iter().map(|kernel| totals.share(kernel.measured));
+    let shares: f64 = shares.sum();
     assert!(shares < 1.0 + 1e-9, "the kernels have {shares} of the time");
     let report = Report {
         analysis: &judged.analysis,

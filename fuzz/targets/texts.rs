@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use rooflint::catalog::Catalog;
 use rooflint::compare::{self, Run};
 use rooflint::config::Config;
+use rooflint::fleet::{self, Gathered, Manifest};
 use rooflint::ingest::{self, Mapping, Numerals, Options};
 use rooflint::model::{DataType, Date, DeviceHint, Dim3, KernelName, Profile};
 use rooflint::predict::{self, Arguments, ModelFile, Sweep};
@@ -149,6 +150,40 @@ pub(crate) fn saved(bytes: &[u8]) {
     let setting = rooflint::gate::Setting { today: None, order: Vec::new(), decides: true };
     let policy = Config::default().gate;
     let _ = rooflint::gate::judge(std::slice::from_ref(&run), &[again], &policy, &setting);
+}
+
+/// A summary of ranks: what was read is written and read again as it was, and can be judged.
+pub(crate) fn partial(bytes: &[u8]) {
+    static SESSION: OnceLock<Session> = OnceLock::new();
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let session = SESSION.get_or_init(Session::default);
+    let (catalog, options) = (&session.catalog, &session.options);
+    let read = |text: &str| fleet::parse_partial("partial", text, catalog, options);
+    let Ok(gathered) = read(text) else { return };
+    let written = |gathered: &Gathered| {
+        let mut bytes = Vec::new();
+        fleet::write_partial(gathered, &mut bytes).expect("memory takes all");
+        String::from_utf8(bytes).expect("JSON is text")
+    };
+    let document = written(&gathered);
+    let again = read(&document).expect("what was written can be read");
+    assert_eq!(written(&again), document);
+    let _ = (fleet::stragglers(&gathered.ranks), fleet::imbalances(&gathered.ranks));
+    let mut twice = again.partial;
+    twice.merge(gathered.partial);
+    let concluded = twice.conclude(options);
+    let totals = session.explain(&concluded.profile, concluded.analysis).analysis.totals;
+    assert!(totals.measured.get() >= 0.0 && totals.savings.get() >= 0.0);
+}
+
+/// The manifest of a partitioned launch table.
+pub(crate) fn partitions(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(mut manifest) = Manifest::parse("manifest", text) else { return };
+    let written = serde_json::to_string(&manifest).expect("a manifest is JSON");
+    assert_eq!(Manifest::parse("manifest", &written).as_ref(), Ok(&manifest));
+    manifest.settle();
+    let _ = manifest.ceilings();
 }
 
 /// The arguments of a closed form, a line each after its name, or a model file.

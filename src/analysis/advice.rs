@@ -1,18 +1,16 @@
 //! Results of the profiler's own rules on a kernel, combined over its launches.
 
-use std::sync::Arc;
-
-use crate::model::{AdviceKind, NameId, Profile, SpeedupScope, ToolAdvice};
+use crate::model::{AdviceKind, NameId, Profile, SpeedupScope, Text, ToolAdvice};
 
 /// Result of one profiler rule on a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelAdvice {
     /// The profiler's name for the rule.
-    pub rule: Arc<str>,
+    pub rule: Text,
     /// Kind of the result.
     pub kind: AdviceKind,
     /// Subject, in a few words; `None` if the export has no text.
-    pub about: Option<Arc<str>>,
+    pub about: Option<Text>,
     /// Number of launches with this result.
     pub launches: u64,
     /// Estimated speedup; `None` if the export has no estimate.

@@ -1,4 +1,4 @@
-//! Confidence of verdicts, and of the absence of uncounted work.
+//! Confidence of verdicts.
 
 use serde::Serialize;
 
@@ -27,23 +27,4 @@ impl Confidence {
             Self::Possible => "possible",
         }
     }
-}
-
-/// What is known of uncounted work, from harmless to certain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum Uncounted {
-    /// Everything was counted.
-    #[default]
-    Nothing,
-    /// By its name and number formats, the kernel does no other work.
-    Unlikely,
-    /// There may be uncounted work.
-    Open,
-    /// By its name, the kernel does uncounted work.
-    Certain,
-}
-
-impl Uncounted {
-    /// All of them, in order.
-    pub(super) const ALL: [Self; 4] = [Self::Nothing, Self::Unlikely, Self::Open, Self::Certain];
 }

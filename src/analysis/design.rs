@@ -2,8 +2,9 @@
 //! for more parallelism.
 
 use super::kernel::Kernel;
+use crate::law::{SEVERAL_ITEMS, TERRITORY};
 use crate::model::Quantity;
-use crate::taxonomy::{Category, Kind};
+use crate::taxonomy::{Category, Class, Kind};
 use crate::units::Seconds;
 
 /// Words in the names of persistent kernels, which keep one set of blocks on the device and
@@ -32,13 +33,6 @@ const SERIAL: [&str; 6] =
 const SERIAL_KINDS: [Kind; 4] =
     [Kind::SplitKReduce, Kind::AttentionCombine, Kind::Scan, Kind::Sort];
 
-/// Launches up to this multiple of the launch cost are short: fewer launches help most.
-const TERRITORY: f64 = 4.0;
-
-/// Bytes per thread from which a thread has several items that other threads could take: eight
-/// accesses of 16 bytes.
-const SEVERAL_ITEMS: f64 = 128.0;
-
 /// Work available for more parallelism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spare {
@@ -49,6 +43,41 @@ pub enum Spare {
     /// Unknown: there may be no more items than threads.
     #[default]
     Unknown,
+}
+
+/// A kernel by its names.
+pub(super) struct Names<'a> {
+    /// Name as written by the profiler.
+    pub(super) full: &'a str,
+    /// Short name.
+    pub(super) short: &'a str,
+}
+
+impl Names<'_> {
+    /// Returns `true` if a name contains one of these words, in lower case.
+    fn is_with(&self, words: &[&str]) -> bool {
+        [self.full, self.short].into_iter().any(|name| {
+            let name = name.to_lowercase();
+            words.iter().any(|word| name.contains(word))
+        })
+    }
+
+    /// Returns `true` if it is persistent by its name.
+    pub(super) fn is_persistent(&self) -> bool {
+        self.is_with(&PERSISTENT)
+    }
+
+    /// Returns the work available for more blocks, by name and class alone.
+    pub(super) fn spare(&self, class: &Class) -> Spare {
+        let is_serial = class.kind.is_some_and(|kind| SERIAL_KINDS.contains(&kind));
+        if is_serial || self.is_with(&SERIAL) {
+            return Spare::Nothing;
+        }
+        match class.category {
+            Category::DotProduct | Category::Reduction => Spare::Work,
+            _ => Spare::Unknown,
+        }
+    }
 }
 
 impl Kernel {
@@ -62,10 +91,11 @@ impl Kernel {
     /// Returns `true` if its name contains one of these words, in lower case.
     #[must_use]
     pub fn is_named_with(&self, words: &[&str]) -> bool {
-        [&self.full_name, &self.name].into_iter().any(|name| {
-            let name = name.to_lowercase();
-            words.iter().any(|word| name.contains(word))
-        })
+        self.names().is_with(words)
+    }
+
+    pub(super) fn names(&self) -> Names<'_> {
+        Names { full: &self.full_name, short: &self.name }
     }
 
     /// Returns `true` if its launches take hardly longer than the launch cost, so that mainly fewer
@@ -87,20 +117,19 @@ impl Kernel {
             blocks.zip(wave).is_none_or(|(blocks, wave)| is(&blocks, &wave))
         };
         let is_known = blocks.is_some() && wave.is_some();
-        self.is_named_with(&PERSISTENT) && is_a_wave(u64::le)
+        self.names().is_persistent() && is_a_wave(u64::le)
             || self.is_product() && is_known && is_a_wave(u64::eq)
     }
 
     /// Returns the work available for more blocks.
     #[must_use]
     pub fn spare(&self, fixed_cost: Seconds) -> Spare {
-        let is_serial = self.class.kind.is_some_and(|kind| SERIAL_KINDS.contains(&kind))
-            || self.is_named_with(&SERIAL);
-        if is_serial || self.is_short(fixed_cost) {
+        let by_name = self.names().spare(&self.class);
+        if by_name == Spare::Nothing || self.is_short(fixed_cost) {
             return Spare::Nothing;
         }
         match self.class.category {
-            Category::DotProduct | Category::Reduction => Spare::Work,
+            _ if by_name == Spare::Work => Spare::Work,
             // Such kernels have threads by the number of their elements.
             Category::Elementwise | Category::DataMovement => {
                 let bytes = self.bytes.map(|bytes| bytes.get() / self.launches.max(1) as f64);

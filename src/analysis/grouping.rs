@@ -1,8 +1,7 @@
 //! Groups of kernels defined by the user: time, efficiency and targets.
 
-use std::sync::Arc;
-
 use super::{Analysis, Kernel, State, fits};
+use crate::model::Text;
 use crate::roofline;
 use crate::taxonomy::{Category, Kind};
 use crate::units::Seconds;
@@ -80,7 +79,7 @@ pub struct Worst {
     /// Rank in the whole profile.
     pub rank: usize,
     /// Short, readable name.
-    pub name: Arc<str>,
+    pub name: Text,
     /// Measured time of the launches that the model covers.
     pub measured: Seconds,
     /// Efficiency: roofline over measured time.
@@ -93,7 +92,7 @@ pub struct Worst {
 #[derive(Debug, Clone, Default)]
 pub struct GroupTotals {
     /// Name of the group.
-    pub name: Arc<str>,
+    pub name: String,
     /// Number of kernels.
     pub kernels: usize,
     /// Number of launches.
@@ -236,7 +235,7 @@ impl GroupTotals {
                 let (roofline_time, high) = bounds(kernel);
                 Worst {
                     rank: kernel.rank,
-                    name: Arc::clone(&kernel.name),
+                    name: kernel.name.clone(),
                     measured: kernel.modeled,
                     efficiency: roofline::efficiency(roofline_time, kernel.modeled),
                     efficiency_high: roofline::efficiency(high, kernel.modeled),
@@ -274,7 +273,17 @@ impl Analysis {
     /// Returns the group of a kernel.
     #[must_use]
     pub fn group_of(&self, kernel: &Kernel) -> Option<&GroupTotals> {
-        self.groups.iter().find(|group| group.name == kernel.group)
+        let name = self.group_name(kernel);
+        self.groups.iter().find(|group| *group.name == *name)
+    }
+
+    /// Returns the name of the group of a kernel: the first that holds it, or its category.
+    pub(super) fn group_name(&self, kernel: &Kernel) -> &str {
+        if !self.has_own_groups() {
+            return kernel.class.category.label();
+        }
+        let own = self.grouping.iter().find(|group| group.holds(kernel));
+        own.map_or(Group::REST, |group| &group.name)
     }
 
     /// Returns `true` if the groups are defined by the user.
@@ -285,11 +294,11 @@ impl Analysis {
 
     /// Assigns each kernel its group and sums the groups, in the user's order or by time.
     pub(super) fn sum_groups(&mut self) {
-        let names: Vec<Arc<str>> = if self.has_own_groups() {
+        let names: Vec<String> = if self.has_own_groups() {
             let own = self.grouping.iter().map(|group| group.name.as_str());
-            own.chain([Group::REST]).map(Arc::from).collect()
+            own.chain([Group::REST]).map(str::to_owned).collect()
         } else {
-            Category::ALL.iter().map(|category| category.label().into()).collect()
+            Category::ALL.iter().map(|category| category.label().to_owned()).collect()
         };
         let mut groups: Vec<GroupTotals> = names
             .into_iter()
@@ -301,20 +310,18 @@ impl Analysis {
             })
             .collect();
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); groups.len()];
-        for (at, kernel) in self.kernels.iter_mut().enumerate() {
+        for (at, kernel) in self.kernels.iter().enumerate() {
             let position = if self.grouping.is_empty() {
                 Category::ALL.iter().position(|category| *category == kernel.class.category)
             } else {
                 self.grouping.iter().position(|group| group.holds(kernel))
             };
             let position = position.unwrap_or(groups.len() - 1);
-            kernel.group = Arc::clone(&groups[position].name);
             groups[position].add(kernel);
             members[position].push(at);
         }
         for (group, members) in groups.iter_mut().zip(members) {
-            let whole = self.totals.measured;
-            group.share = if whole.get() > 0.0 { group.measured / whole } else { 0.0 };
+            group.share = self.totals.share(group.measured);
             group.find_worst(members.into_iter().map(|at| &self.kernels[at]));
         }
         groups.retain(|group| group.kernels > 0);

@@ -5,19 +5,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use super::Analysis;
-use super::nature::Nature;
-use crate::model::{KernelName, Launch, NameId, Profile, make_unique};
+use super::nature::{launched_by_product, nature};
+use crate::law::Nature;
+use crate::model::{KernelName, Launch, NameId, Profile, Text, Texts, make_unique};
 use crate::taxonomy::{Category, Class, Taxonomy};
 
 /// Key of a kernel: name with parameter types, operator, shape and device.
 pub(super) type Key = (u32, NameId, u32, u32);
-
-/// Facts derived from one name.
-#[derive(Debug, Clone)]
-pub(super) struct Name {
-    pub(super) short: Arc<str>,
-    pub(super) class: Arc<Class>,
-}
 
 /// The kernels met so far.
 #[derive(Default)]
@@ -30,16 +24,19 @@ pub(super) struct Groups {
     state: RandomState,
     /// The head of each name of the profile.
     head_of_name: Vec<u32>,
-    names: Vec<Name>,
+    /// Facts derived from each head.
+    classes: Vec<Arc<Class>>,
+    /// Short names by head, when all kernels were met.
+    shorts: Vec<Text>,
     /// Likely work of the kernels of each head, unless counters disagree.
-    natures: Vec<Nature>,
+    natures: Vec<Nature<f64>>,
     /// Of the spellings of each head, the one with the least number.
     spelled: Vec<NameId>,
     /// Classes of operators, for kernels whose names are not recognized.
     operators: HashMap<NameId, Arc<Class>>,
     index: HashMap<Key, u32>,
     pub(super) keys: Vec<Key>,
-    last: Option<(Key, usize, Nature)>,
+    last: Option<(Key, usize, Nature<f64>)>,
 }
 
 /// Marks a name whose head is not known yet.
@@ -62,7 +59,7 @@ impl Groups {
         profile: &Profile,
         launch: &Launch<'_>,
         device: usize,
-    ) -> (usize, Nature) {
+    ) -> (usize, Nature<f64>) {
         let (name, operator, shape, _) = profile.launches.kernel_key(launch.row());
         let head = match self.head_of_name.get(name.0 as usize) {
             Some(head) if *head != NO_HEAD => *head,
@@ -85,39 +82,41 @@ impl Groups {
     }
 
     /// Returns the likely work of each group's kernels, when all launches were met.
-    pub(super) fn take_natures(&mut self, profile: &Profile) -> Vec<Nature> {
+    pub(super) fn take_natures(&mut self, profile: &Profile) -> Vec<Nature<f64>> {
         let natures = (0..self.keys.len()).map(|group| self.nature(profile, group)).collect();
         self.natures = Vec::new();
         natures
     }
 
     /// Returns the likely work of a group's kernels.
-    fn nature(&mut self, profile: &Profile, group: usize) -> Nature {
+    fn nature(&mut self, profile: &Profile, group: usize) -> Nature<f64> {
         let (head, operator, ..) = self.keys[group];
         let own = self.natures[head as usize];
         match self.by_operator(profile, head, operator) {
-            Some(class) if class.category == Category::DotProduct => own.launched_by_product(),
-            Some(class) if class.category != Category::Unknown => Nature::of(class, ""),
+            Some(class) if class.category == Category::DotProduct => launched_by_product(own),
+            Some(class) if class.category != Category::Unknown => nature(class, ""),
             _ => own,
         }
     }
 
+    /// Returns the short name of a group's kernels, when all were met.
+    pub(super) fn short(&self, group: usize) -> Text {
+        self.shorts[self.keys[group].0 as usize].clone()
+    }
+
     /// Returns the facts from the name of a group's kernels, or from their operator if the name is
     /// not recognized.
-    pub(super) fn name(&self, group: usize) -> Name {
+    pub(super) fn class(&self, group: usize) -> Arc<Class> {
         let (head, operator, ..) = self.keys[group];
-        let mut name = self.names[head as usize].clone();
-        if name.class.category == Category::Unknown
-            && let Some(class) = self.operators.get(&operator)
-        {
-            name.class = Arc::clone(class);
-        }
-        name
+        let class = &self.classes[head as usize];
+        let by_operator = self.operators.get(&operator);
+        let by_operator = by_operator.filter(|_| class.category == Category::Unknown);
+        Arc::clone(by_operator.unwrap_or(class))
     }
 
     /// Returns the class of the operator, for a kernel whose name is not recognized.
     fn by_operator(&mut self, profile: &Profile, head: u32, operator: NameId) -> Option<&Class> {
-        let class = &self.names[head as usize].class;
+        let class = &self.classes[head as usize];
         if operator == NameId::default() || class.category != Category::Unknown {
             return None;
         }
@@ -128,7 +127,7 @@ impl Groups {
 
     /// Returns for each head whether one kernel alone has it.
     pub(super) fn alone(&self) -> Vec<bool> {
-        let mut counts = vec![0_u8; self.names.len()];
+        let mut counts = vec![0_u8; self.classes.len()];
         for (head, ..) in &self.keys {
             counts[*head as usize] = counts[*head as usize].saturating_add(1);
         }
@@ -140,15 +139,30 @@ impl Groups {
         self.heads = HashMap::new();
         self.head_of_name = Vec::new();
         self.index = HashMap::new();
-        let mut shown: Vec<Arc<str>> =
-            self.names.iter().map(|name| Arc::clone(&name.short)).collect();
-        make_unique(&mut shown, |at| KernelName::parts(profile.names.get(self.spelled[at])));
-        for (name, shown) in self.names.iter_mut().zip(shown) {
-            name.short = shown;
-        }
-        self.names.shrink_to_fit();
+        // Many names are short as they are; the others share blocks of their own.
+        let mut own = Texts::default();
+        let shorts = self.spelled.iter().map(|name| {
+            let text = profile.names.get(*name);
+            let short = KernelName::short(&KernelName::head(text));
+            if short == text {
+                return Some(profile.names.shared(*name));
+            }
+            own.push(&short);
+            None
+        });
+        let shorts: Vec<Option<Text>> = shorts.collect();
+        let mut next = 0..own.len();
+        let short = |short: Option<Text>| short.or_else(|| Some(own.shared(next.next()?)));
+        self.shorts = shorts.into_iter().filter_map(short).collect();
+        make_unique(&mut self.shorts, |at| KernelName::parts(profile.names.get(self.spelled[at])));
+        self.classes.shrink_to_fit();
         self.keys.shrink_to_fit();
         self.spelled = Vec::new();
+    }
+
+    /// Returns the head of each group.
+    pub(super) fn into_heads(self) -> Vec<u32> {
+        self.keys.into_iter().map(|(head, ..)| head).collect()
     }
 
     fn head(&mut self, profile: &Profile, name: NameId) -> u32 {
@@ -181,14 +195,9 @@ impl Groups {
         let text = profile.names.get(name);
         let taxonomy = self.taxonomy.as_deref().unwrap_or(Taxonomy::builtin());
         let class = taxonomy.shared(text);
-        let at = self.names.len() as u32;
-        let short = KernelName::short(head);
-        self.names.push(Name {
-            // Many names are short as they are.
-            short: if short == text { profile.names.shared(name) } else { short.into() },
-            class: Arc::clone(&class),
-        });
-        self.natures.push(Nature::of(&class, head));
+        let at = self.classes.len() as u32;
+        self.natures.push(nature(&class, head));
+        self.classes.push(class);
         self.spelled.push(name);
         self.heads.insert(hash, at);
         at
@@ -210,7 +219,7 @@ impl Analysis {
     pub(super) fn each_with_nature<'p>(
         &self,
         profile: &'p Profile,
-        mut visit: impl FnMut(usize, &Launch<'p>, Nature),
+        mut visit: impl FnMut(usize, &Launch<'p>, Nature<f64>),
     ) {
         let mut places = vec![None; self.natures.len()];
         for (position, kernel) in self.kernels.iter().enumerate() {

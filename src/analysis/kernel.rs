@@ -2,118 +2,17 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::called::folded;
 use super::confidence::Confidence;
 use super::reason::Reason;
 use super::{Algorithmic, KernelAdvice};
-use crate::model::{Engine, MemoryLevel, Origin, OriginKind, Pipe, Precision, Quantity, Shape};
+use crate::law::State;
+use crate::model::{
+    Engine, MemoryLevel, OriginId, OriginKind, Pipe, Precision, Quantity, Shape, Text,
+};
 use crate::roofline::{self, Limiter};
 use crate::taxonomy::{Class, Kind};
 use crate::units::{Bytes, Factor, Flops, FlopsPerByte, FlopsPerSecond, Seconds, Share};
-
-/// Conclusion of the analysis on a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Far from its roofline, certainly or likely, with enough savings to matter.
-    Flagged,
-    /// Close to its roofline: at most [`NEAR`](super::NEAR) times the roofline time.
-    NearRoofline,
-    /// Between near roofline and the threshold.
-    Fair,
-    /// Far from its roofline, but with too little time at stake to matter.
-    LowImpact,
-    /// Dominated by launch overhead: fewer launches help, a faster kernel does not.
-    LaunchBound,
-    /// The caches carry the traffic: the DRAM roof does not apply.
-    CacheResident,
-    /// Faster than the model allows: the device, a clock or a metric is wrong, or work is
-    /// overcounted.
-    FasterThanRoofline,
-    /// Far from its roofline, unless uncounted work takes the time.
-    Possible,
-    /// The export has not enough data; the reason names what is missing.
-    NotEnoughData,
-    /// Communication or a host copy: bound by links, not by this device's roofs.
-    NotRoofline,
-    /// Accepted by a waiver.
-    Waived,
-}
-
-impl State {
-    /// All states, in the order of reports.
-    pub const ALL: [Self; 11] = [
-        Self::Flagged,
-        Self::Fair,
-        Self::NearRoofline,
-        Self::LowImpact,
-        Self::LaunchBound,
-        Self::CacheResident,
-        Self::FasterThanRoofline,
-        Self::Possible,
-        Self::NotEnoughData,
-        Self::NotRoofline,
-        Self::Waived,
-    ];
-
-    /// Returns the name used in reports.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Flagged => "flagged",
-            Self::NearRoofline => "near roofline",
-            Self::Fair => "fair",
-            Self::LowImpact => "low impact",
-            Self::LaunchBound => "launch-bound",
-            Self::CacheResident => "cache-resident",
-            Self::FasterThanRoofline => "faster than roofline",
-            Self::Possible => "possible",
-            Self::NotEnoughData => "not enough data",
-            Self::NotRoofline => "communication/copy",
-            Self::Waived => "waived",
-        }
-    }
-
-    /// Returns the name that machine-readable outputs use.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Flagged => "flagged",
-            Self::NearRoofline => "near_roofline",
-            Self::Fair => "fair",
-            Self::LowImpact => "low_impact",
-            Self::LaunchBound => "launch_bound",
-            Self::CacheResident => "cache_resident",
-            Self::FasterThanRoofline => "faster_than_roofline",
-            Self::Possible => "possible",
-            Self::NotEnoughData => "not_enough_data",
-            Self::NotRoofline => "communication_copy",
-            Self::Waived => "waived",
-        }
-    }
-
-    /// Returns `true` if the roofline model covers kernels in this state.
-    #[must_use]
-    pub const fn is_modeled(self) -> bool {
-        matches!(
-            self,
-            Self::Flagged
-                | Self::NearRoofline
-                | Self::Fair
-                | Self::LowImpact
-                | Self::Possible
-                | Self::Waived
-        )
-    }
-
-    /// Returns `true` if the kernel is excluded from the ranking, with its own reason.
-    #[must_use]
-    pub const fn is_set_apart(self) -> bool {
-        !matches!(self, Self::Flagged | Self::NearRoofline | Self::Fair)
-    }
-}
 
 /// Work of a kernel on one pipe.
 #[derive(Debug, Clone)]
@@ -124,8 +23,9 @@ pub struct Work {
     pub operations: Flops,
     /// Least time of these operations on the pipe; zero for zero work.
     pub time: Seconds,
-    /// Origin of the count in the longest launch; `None` if only others have it.
-    pub origin: Option<Arc<Origin>>,
+    /// Origin of the count in the longest launch, see [`Analysis::origin`](super::Analysis::origin); `None` if only
+    /// others have it.
+    pub origin: Option<OriginId>,
 }
 
 impl Work {
@@ -178,19 +78,38 @@ impl Binding {
     }
 }
 
+/// Averages over the launches of a kernel. Most kernels have those of the same quantities, which they share.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Averages {
+    quantities: Arc<[Quantity]>,
+    /// One for each quantity.
+    values: Box<[f64]>,
+}
+
+impl Averages {
+    pub(super) fn new(quantities: Arc<[Quantity]>, values: Box<[f64]>) -> Self {
+        Self { quantities, values }
+    }
+
+    /// Iterates over the quantities and their averages, in SI base units.
+    pub fn iter(&self) -> impl Iterator<Item = (Quantity, f64)> {
+        self.quantities.iter().copied().zip(self.values.iter().copied())
+    }
+}
+
 /// All launches of one name and shape on one device.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     /// Rank in the whole profile, from 1.
     pub rank: usize,
     /// Short, readable name.
-    pub name: Arc<str>,
+    pub name: Text,
     /// Full name as written in the export; empty if there is none.
-    pub full_name: Arc<str>,
+    pub full_name: Text,
     /// Framework operator and parameters, if the export has them.
-    pub operator: Option<Arc<str>>,
+    pub operator: Option<Text>,
     /// Where in the program its longest launch was made, if the export has it: modules or lines of code.
-    pub place: Option<Arc<str>>,
+    pub place: Option<Text>,
     /// Facts derived from its name.
     pub class: Arc<Class>,
     /// Grid and block.
@@ -203,8 +122,6 @@ pub struct Kernel {
     pub measured: Seconds,
     /// Measured time of the launches that the model covers, with which roofline time is compared.
     pub modeled: Seconds,
-    /// Share of the measured time of the whole profile.
-    pub share: f64,
     /// Needs of its algorithm, if its shape is known.
     pub algorithmic: Option<Box<Algorithmic>>,
     /// Work per pipe.
@@ -256,14 +173,10 @@ pub struct Kernel {
     pub savings: Seconds,
     /// Optimistic savings: the time above the roofline time.
     pub savings_high: Seconds,
-    /// Speedup of the whole profile if [`Kernel::savings`] is realized.
-    pub run_speedup: f64,
     /// Cumulative share of the run's savings up to this rank; `None` if it has no savings.
     pub coverage: Option<Share>,
-    /// Group of the kernel.
-    pub group: Arc<str>,
     /// Time-weighted averages over the launches, of quantities that do not add up.
-    pub averages: Box<[(Quantity, f64)]>,
+    pub averages: Averages,
     /// Index of its longest launch in the profile.
     pub longest: usize,
     /// True if its bytes or operations come from sizes, not counters.
@@ -299,7 +212,7 @@ impl Kernel {
     /// Returns a time-weighted average such as achieved occupancy.
     #[must_use]
     pub fn average(&self, quantity: Quantity) -> Option<f64> {
-        self.averages.iter().find(|(known, _)| *known == quantity).map(|(_, value)| *value)
+        self.averages.iter().find(|(known, _)| *known == quantity).map(|(_, value)| value)
     }
 
     /// Returns `true` if the roofline time is only a lower bound.

@@ -1,6 +1,6 @@
 //! Describes what the state of a kernel means for the user.
 
-use super::kernel::{Kernel, State};
+use super::{Kernel, State};
 use crate::model::Quantity;
 use crate::roofline::{self, Limiter};
 

@@ -17,14 +17,15 @@ mod groups;
 mod idle;
 #[cfg(feature = "frames")]
 mod inputs;
-mod interval;
 mod kernel;
 mod law;
 mod meaning;
+mod named;
 mod nature;
 mod needed;
 mod needs;
 mod next_ncu;
+mod over_ranks;
 mod partial;
 mod partition;
 mod ranking;
@@ -32,6 +33,7 @@ mod ranks;
 mod reason;
 mod record;
 mod resolve;
+mod shared;
 mod sketch;
 mod summing;
 mod sums;
@@ -51,26 +53,27 @@ pub use algorithmic::{ClosedForm, ClosedFormError};
 #[cfg(feature = "gate")]
 pub(crate) use called::Called;
 pub(crate) use called::{fits, is_called};
-pub use ceilings::CeilingSet;
 pub use columns::{Column, Columns, Place, Row};
 pub use confidence::Confidence;
 pub use design::Spare;
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
-pub use figures::{DeviceRow, device_columns, device_rows};
+pub use figures::{DeviceRow, device_figures, device_rows};
 pub use grouping::{Group, GroupTotals, Target, Worst};
 pub use idle::IdleCauses;
 #[cfg(feature = "frames")]
 pub use inputs::compare_inputs;
-pub use kernel::{Binding, Kernel, LevelTraffic, State, Work};
+pub use kernel::{Averages, Binding, Kernel, LevelTraffic, Work};
+pub use named::{NAMES_SCHEMA, names};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Supply, Use, command_for, short_command_for};
 pub use next_ncu::{Collected, NextNcu, filter_name};
-pub use partial::{Concluded, KernelPart, KernelRanks, Partial, RankFigures, RankId};
+pub use over_ranks::{KernelRanks, RankFigures, RankId};
+pub use partial::{Concluded, KernelPart, Partial};
 pub use partition::{Partition, Segment, TimePart};
 pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;
-pub use resolve::{DeviceUse, Unknown};
+pub use resolve::{DeviceUse, NamedDevices, Unknown};
 pub use sketch::Sketch;
 pub use timeline::{Copies, Moved, StepTime, Timeline};
 pub use timers::Timer;
@@ -81,19 +84,20 @@ pub use what_if::{
 };
 
 use crate::catalog::{Catalog, CatalogError};
+pub use crate::law::{CeilingSet, State};
+use crate::law::{Instrument, Nature};
 use crate::model::{
-    Launch, MemoryLevel, NameId, OriginKind, Profile, Profiler, Quantity, Recorded, Source,
+    Launch, MemoryLevel, NameId, Origin, OriginKind, Origins, Profile, Profiler, Quantity,
+    Recorded, Source,
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
 use crate::taxonomy::Taxonomy;
 use crate::units::{Bytes, ExactSum, Factor, Flops, Seconds};
 use algorithmic::Describer;
-use groups::{Groups, Name};
-use law::Instrument;
-use nature::Nature;
-use reason::Reasons;
-use summing::Summing;
+use groups::Groups;
+use shared::Shared;
+use summing::{Basis, Summing};
 use sums::{Part, Sums};
 use verdict::Setting;
 
@@ -165,9 +169,11 @@ pub struct Analysis {
     /// For each launch of the profile, its group: the launches of one kernel.
     of_row: Vec<u32>,
     /// The likely work of each group.
-    natures: Vec<Nature>,
+    natures: Vec<Nature<f64>>,
     /// The user's groups.
     grouping: Vec<Group>,
+    /// Those of the profile.
+    origins: Origins,
 }
 
 impl Analysis {
@@ -191,6 +197,12 @@ impl Analysis {
         self.kernels.iter().filter(|kernel| kernel.state == State::Flagged)
     }
 
+    /// Returns how work of one of its kernels was counted.
+    #[must_use]
+    pub fn origin(&self, work: &Work) -> Option<&Origin> {
+        Some(self.origins.get(work.origin?))
+    }
+
     /// Returns the smallest savings of a flagged kernel in this run.
     #[must_use]
     pub fn smallest_win(&self) -> Seconds {
@@ -211,22 +223,13 @@ pub fn analyze(
     catalog: &Catalog,
     options: &Options,
 ) -> Result<Analysis, AnalysisError> {
-    let (devices, of_hint) = resolve::devices(profile, catalog, options.device.as_deref())?;
-    let (ceilings, ceilings_reason) = choose_ceilings(profile, options.ceilings)?;
-    let instruments = Instruments::of(profile);
+    let basis = Basis::of(profile, catalog, options.device.as_deref(), options.ceilings)?;
     let mut groups = Groups::new(options.taxonomy.clone());
-    let setting = summing::Setting {
-        profile,
-        devices: &devices,
-        of_hint: &of_hint,
-        ceilings,
-        instruments: &instruments,
-    };
+    let setting = basis.setting(profile);
     let summing = Summing::new(setting, &mut groups);
-    let found = conclude(&setting, options, &groups, &|visit| summing.each(visit));
+    let found = conclude(&setting, options, groups, &|visit| summing.each(visit));
     let (of_row, natures) = summing.into_groups();
-    drop(groups);
-    let setup = Setup { profile, devices, of_hint, ceilings, ceilings_reason, of_row, natures };
+    let setup = Setup { profile, basis, of_row, natures };
     Ok(assemble(setup, options, found))
 }
 
@@ -241,12 +244,9 @@ struct Found {
 /// What the kernels were compared with, and where their launches are.
 struct Setup<'p> {
     profile: &'p Profile,
-    devices: Vec<DeviceUse>,
-    of_hint: Vec<usize>,
-    ceilings: CeilingSet,
-    ceilings_reason: String,
+    basis: Basis,
     of_row: Vec<u32>,
-    natures: Vec<Nature>,
+    natures: Vec<Nature<f64>>,
 }
 
 /// Visits the sums of every kernel, in the order of the groups.
@@ -256,7 +256,7 @@ type Each<'a> = &'a dyn Fn(&mut dyn FnMut(usize, &Sums));
 fn conclude(
     setting: &summing::Setting<'_>,
     options: &Options,
-    groups: &Groups,
+    groups: Groups,
     each: Each<'_>,
 ) -> Found {
     let summing::Setting { profile, devices, ceilings, instruments, .. } = *setting;
@@ -266,47 +266,47 @@ fn conclude(
     // Most names have one grid, whose savings are those of all.
     let is_alone = groups.alone();
     let mut families = Families::new();
+    let mut kernels = Vec::with_capacity(groups.keys.len());
+    let (mut reasons, mut quantities) = (Shared::default(), Shared::default());
     each(&mut |group, sums| {
         measured.add(sums.measured.get());
         totals.instrumented += Seconds::new(sums.instrumented.get());
         totals.launches += sums.launches;
         totals.timed_launches += sums.timed_launches;
-        let key = &groups.keys[group];
-        if !is_alone[key.0 as usize] {
-            let (likely, most) = families.entry(family(key)).or_default();
+        let (head, .., device) = groups.keys[group];
+        if !is_alone[head as usize] {
+            let (likely, most) = families.entry((head, device as usize)).or_default();
             let own = savings(sums);
             (*likely, *most) = (*likely + own.0, *most + own.1);
         }
+        let averages = sums.averages(&mut quantities);
+        kernels.push(add_up(profile, sums, (&groups, group), averages));
     });
     totals.measured = Seconds::new(measured.get());
-    let mut kernels = Vec::with_capacity(groups.keys.len());
+    // There can be as many names as launches: the kernels have them now.
+    let heads = groups.into_heads();
     let mut described = Describer::new(&options.closed_forms);
-    let mut reasons = Reasons::default();
     each(&mut |group, sums| {
-        let device = groups.keys[group].3 as usize;
-        let mut kernel = add_up(profile, sums, &groups.name(group), device, totals.measured);
+        let kernel = &mut kernels[group];
+        let device = kernel.device;
         let setting = Setting {
             roofs: &devices[device].roofs,
             threshold,
             usual_threshold: ceilings.threshold(),
             floor: roofline::flag_floor(totals.measured, floor, floor_share),
-            fixed_cost: instruments.get(profile.launches.head(sums.longest.0).source).fixed_cost,
+            fixed_cost: instruments.fixed_cost(profile.launches.head(sums.longest.0).source),
             // Launches of a trace have the counters that they were given, and no other.
             counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute)
                 && !profile.sources.iter().any(|one| one.profiler.is_timeline()),
             shapes: profile.sources.iter().all(|one| {
                 one.profiler == Profiler::PyTorch && one.recorded == Recorded::Everything
             }),
-            family: families
-                .get(&family(&groups.keys[group]))
-                .copied()
-                .unwrap_or_else(|| savings(sums)),
+            family: families.get(&(heads[group], device)).copied().unwrap_or_else(|| savings(sums)),
             missing: missing_figure(sums, &devices[device]),
         };
-        described.describe(&mut kernel, sums.part().launches, &devices[device]);
-        verdict::conclude(&mut kernel, sums, &setting);
-        reasons.share(&mut kernel.reason);
-        kernels.push(kernel);
+        described.describe(kernel, sums.part().launches, &devices[device]);
+        verdict::conclude(kernel, sums, &setting);
+        kernel.reason.share(&mut reasons);
     });
     ranking::rank(&mut kernels);
     totals.sum_up(&mut kernels);
@@ -324,7 +324,8 @@ fn limits(options: &Options, ceilings: CeilingSet) -> (f64, Seconds, f64) {
 
 /// Returns the analysis with what it says besides its kernels.
 fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
-    let Setup { profile, devices, of_hint, ceilings, ceilings_reason, of_row, natures } = setup;
+    let Setup { profile, basis, of_row, natures } = setup;
+    let Basis { devices, of_hint, ceilings, ceilings_reason, instruments } = basis;
     let Found { kernels, totals, notes: described } = found;
     let (threshold, floor, floor_share) = limits(options, ceilings);
     let mut notes = profile.notes.clone();
@@ -343,7 +344,7 @@ fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
         threshold,
         floor,
         floor_share,
-        fixed_cost: Instruments::of(profile).get(0).fixed_cost,
+        fixed_cost: instruments.fixed_cost(0),
         totals,
         kernels,
         groups: Vec::new(),
@@ -355,21 +356,18 @@ fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
         of_row,
         natures,
         grouping: Vec::new(),
+        origins: profile.origins.clone(),
         is_narrowed: false,
     };
     analysis.sum_groups();
     analysis
 }
 
-/// Key of a kernel with all its grids and operators, on one device.
-type Family = (u32, u32);
+/// Head and device: a kernel with all its grids and operators.
+type Family = (u32, usize);
 
 /// Realistic and largest savings of the kernels of one name, whose grids are one finding.
 type Families = HashMap<Family, (Seconds, Seconds)>;
-
-fn family(key: &groups::Key) -> Family {
-    (key.0, key.3)
-}
 
 /// Realistic and largest savings of a kernel.
 fn savings(sums: &Sums) -> (Seconds, Seconds) {
@@ -378,29 +376,26 @@ fn savings(sums: &Sums) -> (Seconds, Seconds) {
 }
 
 /// The profiler of each file.
-struct Instruments(Vec<Instrument>);
+struct Instruments(Vec<Instrument<f64>>);
 
 impl Instruments {
     fn of(profile: &Profile) -> Self {
         Self(profile.sources.iter().map(instrument).collect())
     }
 
-    fn get(&self, source: u16) -> Instrument {
+    fn get(&self, source: u16) -> Instrument<f64> {
         let known = self.0.get(usize::from(source)).copied();
         known.unwrap_or_else(|| instrument(&Source::default()))
     }
+
+    /// Returns the least cost of a launch as the profiler of a file measures it.
+    fn fixed_cost(&self, source: u16) -> Seconds {
+        Seconds::new(self.get(source).fixed_cost)
+    }
 }
 
-fn instrument(source: &Source) -> Instrument {
-    let counters = source.profiler == Profiler::NsightCompute;
-    Instrument {
-        fixed_cost: if counters {
-            roofline::LAUNCH_COST_COUNTERS
-        } else {
-            roofline::LAUNCH_COST_TIMELINE
-        },
-        whole_counts: !counters,
-    }
+fn instrument(source: &Source) -> Instrument<f64> {
+    Instrument::of(source.profiler == Profiler::NsightCompute)
 }
 
 fn choose_ceilings(
@@ -440,7 +435,12 @@ fn missing_figure(sums: &Sums, device: &DeviceUse) -> Option<CatalogError> {
     peak.or_else(|| known.need_bandwidth().err().filter(|_| sums.without_bandwidth))
 }
 
-fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Seconds) -> Kernel {
+fn add_up(
+    profile: &Profile,
+    sums: &Sums,
+    (groups, group): (&Groups, usize),
+    averages: Averages,
+) -> Kernel {
     let launch = profile.launch(sums.longest.0);
     let operator = profile.names.get(launch.head.operator);
     let part = sums.part();
@@ -454,7 +454,7 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
             origin: profile
                 .launches
                 .get(launch.row(), Quantity::Work(*pipe))
-                .map(|(_, origin)| profile.origins.shared(origin)),
+                .map(|(_, origin)| origin),
         })
         .collect();
     let bytes = (part.launches_with_bytes > 0).then(|| Bytes::new(part.bytes.get()));
@@ -465,25 +465,20 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
     let roofline_time_likely = judged.then(|| Seconds::new(part.roofline_time_likely.get()));
     let roofline_time_high = judged.then(|| Seconds::new(part.roofline_time_high.get()));
     let measured = Seconds::new(sums.measured.get());
-    let savings = Seconds::new(part.savings.get());
+    let short = groups.short(group);
     Kernel {
-        name: if known.short.is_empty() {
-            unnamed(operator).into()
-        } else {
-            Arc::clone(&known.short)
-        },
-        class: Arc::clone(&known.class),
+        name: if short.is_empty() { unnamed(operator).into() } else { short },
+        class: groups.class(group),
         full_name: profile.names.shared(launch.head.name),
         operator: (!operator.is_empty()).then(|| profile.names.shared(launch.head.operator)),
         place: (launch.head.place != NameId::default())
             .then(|| profile.names.shared(launch.head.place)),
         shape: profile.launches.shape(launch.row()),
-        device,
+        device: groups.keys[group].3 as usize,
         rank: 0,
         launches: sums.launches,
         measured,
         modeled,
-        share: if total.get() > 0.0 { measured / total } else { 0.0 },
         algorithmic: None,
         bytes,
         counted: part.launches_with_bytes,
@@ -507,12 +502,10 @@ fn add_up(profile: &Profile, sums: &Sums, known: &Name, device: usize, total: Se
         reason: Reason::default(),
         is_winnable: true,
         savings_low: Seconds::new(part.savings_low.get()),
-        savings,
+        savings: Seconds::new(part.savings.get()),
         savings_high: Seconds::new(part.savings_high.get()),
-        run_speedup: roofline::run_speedup(total, savings),
         coverage: None,
-        group: Arc::default(),
-        averages: sums.averages(),
+        averages,
         headrooms: part.headrooms.map(|(low, high)| (Factor::new(low), Factor::new(high))),
         longest: sums.longest.0,
         is_algorithmic: sums.algorithmic,

@@ -1,8 +1,8 @@
 //! Data that an analysis needs from an export, and the command that collects what is missing.
 
 use super::Analysis;
-use super::kernel::{Kernel, State};
 use super::resolve::{DeviceUse, is_before_counters};
+use super::{Kernel, State};
 use crate::model::{Engine, Launch, Pipe, Profile, Profiler, Quantity, Source};
 use crate::units::Seconds;
 

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Analysis;
-use super::kernel::{Kernel, State};
+use super::{Analysis, Kernel, State, Totals};
 use crate::model::{KernelName, Profile};
 use crate::units::Seconds;
 
@@ -20,6 +19,8 @@ pub struct NextNcu<'a> {
     pub at_stake: Seconds,
     /// The same of all kernels.
     pub all: Seconds,
+    /// Totals of the run.
+    pub totals: &'a Totals,
 }
 
 /// Launches to collect, of those whose names match.
@@ -90,7 +91,7 @@ impl Analysis {
             return None;
         }
         let launches = collected(profile, &kernels, &names);
-        Some(NextNcu { kernels, names, launches, at_stake: stake, all })
+        Some(NextNcu { kernels, names, launches, at_stake: stake, all, totals: &self.totals })
     }
 }
 

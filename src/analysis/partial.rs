@@ -1,74 +1,19 @@
 //! The analysis of many profiles, one at a time: sums that merge, and the verdicts once all are in.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::ceilings::CeilingSet;
 use super::groups::Groups;
+use super::over_ranks::{KernelRanks, RankFigures, RankId};
 use super::record::{Key, PartKey, Record};
-use super::resolve::{self, DeviceUse};
+use super::resolve::{DeviceUse, NamedDevices};
 use super::sketch::Sketch;
-use super::summing::{self, Summing};
+use super::summing::{Basis, Summing};
 use super::sums::Sums;
 use super::{Analysis, AnalysisError, Instruments, Options, Setup, assemble, conclude};
 use crate::catalog::Catalog;
+use crate::law::CeilingSet;
 use crate::model::{DeviceHint, Head, HintId, Pipe, Profile, Quantity, Source, Values};
 use crate::units::{Hertz, MergedSum, Seconds};
-
-/// A rank of a run.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RankId {
-    /// Name of the run.
-    pub run: Arc<str>,
-    /// Number of the rank.
-    pub rank: u64,
-}
-
-impl fmt::Display for RankId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.run, self.rank)
-    }
-}
-
-/// The time of one kernel in each of several ranks.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct KernelRanks {
-    /// Rank with the least time, and that time.
-    pub least: Option<(RankId, Seconds)>,
-    /// Rank with the largest time, and that time; of equal ones the first rank.
-    pub greatest: Option<(RankId, Seconds)>,
-    /// Distribution of the times over the ranks, as far as they are no longer in `times`.
-    sketch: Option<Sketch>,
-    /// The times as they are, in order, while there are few.
-    times: Vec<f64>,
-}
-
-/// A rank with a time in seconds.
-type End = Option<(RankId, f64)>;
-
-/// The figures of one rank.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RankFigures {
-    /// Number of launches.
-    pub launches: u64,
-    /// Measured time.
-    pub measured: Seconds,
-    /// Part of it in communication and copies over links.
-    pub communication: Seconds,
-    /// Measured time that the model covers.
-    pub judged: Seconds,
-    /// Roofline time of that part.
-    pub roofline: Seconds,
-    /// Operations and bytes of all launches.
-    pub work: (f64, f64),
-    /// Average SM clock, weighted by time; `None` if no launch has one.
-    pub clock: Option<Hertz>,
-    /// Names of its devices.
-    pub devices: Vec<String>,
-}
 
 /// Sums of the launches of many profiles by kernel, with the longest launch of each.
 #[derive(Default)]
@@ -120,90 +65,6 @@ pub struct Concluded {
     pub spread: Vec<(Sketch, KernelRanks)>,
 }
 
-impl KernelRanks {
-    /// Ranks whose times are kept as they are.
-    const FEW: usize = 4096;
-
-    fn of(rank: &RankId, time: Seconds) -> Self {
-        let end = Some((rank.clone(), time));
-        Self { least: end.clone(), greatest: end, sketch: None, times: vec![time.get()] }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        let less = |one: &(RankId, Seconds), two: &(RankId, Seconds)| {
-            one.1.total_cmp(&two.1).then_with(|| one.0.cmp(&two.0)).is_lt()
-        };
-        let more = |one: &(RankId, Seconds), two: &(RankId, Seconds)| {
-            two.1.total_cmp(&one.1).then_with(|| one.0.cmp(&two.0)).is_lt()
-        };
-        if let Some(new) = &other.least
-            && self.least.as_ref().is_none_or(|known| less(new, known))
-        {
-            self.least = Some(new.clone());
-        }
-        if let Some(new) = &other.greatest
-            && self.greatest.as_ref().is_none_or(|known| more(new, known))
-        {
-            self.greatest = Some(new.clone());
-        }
-        if let Some(sketch) = &other.sketch {
-            self.sketched().merge(sketch);
-        }
-        self.times.extend_from_slice(&other.times);
-        if self.sketch.is_some() || self.times.len() > Self::FEW {
-            self.sketched();
-        } else {
-            self.times.sort_by(f64::total_cmp);
-        }
-    }
-
-    /// Moves the times into the sketch.
-    fn sketched(&mut self) -> &mut Sketch {
-        let sketch = self.sketch.get_or_insert_default();
-        for time in self.times.drain(..) {
-            sketch.add(Seconds::new(time), 1);
-        }
-        sketch
-    }
-
-    /// Returns the least and the greatest time with their ranks, times that are kept as they are, and the others.
-    #[must_use]
-    pub fn into_parts(self) -> (End, End, Vec<f64>, Option<Sketch>) {
-        let end = |end: Option<(RankId, Seconds)>| end.map(|(id, time)| (id, time.get()));
-        (end(self.least), end(self.greatest), self.times, self.sketch)
-    }
-
-    /// Makes it of what [`KernelRanks::into_parts`] returned.
-    #[must_use]
-    pub fn from_parts(least: End, greatest: End, times: Vec<f64>, sketch: Option<Sketch>) -> Self {
-        let end = |end: End| end.map(|(id, time)| (id, Seconds::new(time)));
-        Self { least: end(least), greatest: end(greatest), sketch, times }
-    }
-
-    /// Returns the number of ranks.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.sketch.as_ref().map_or(0, Sketch::count) + self.times.len() as u64
-    }
-
-    /// Returns `true` if the median is sketched, within 1%.
-    #[must_use]
-    pub fn is_sketched(&self) -> bool {
-        self.sketch.is_some()
-    }
-
-    /// Returns the median over the ranks.
-    #[must_use]
-    pub fn median(&self) -> Option<Seconds> {
-        if let Some(sketch) = &self.sketch {
-            return sketch.quantile(0.5);
-        }
-        let last = self.times.len().checked_sub(1)?;
-        let (low, high) = (self.times[last / 2], self.times[last.div_ceil(2)]);
-        Some(Seconds::new(f64::midpoint(low, high)))
-    }
-}
-
 impl Partial {
     /// Sums the launches of one rank; without `ceilings`, those that fit it.
     ///
@@ -216,18 +77,9 @@ impl Partial {
         options: &Options,
         ceilings: Option<CeilingSet>,
     ) -> Result<Self, AnalysisError> {
-        let (devices, of_hint) = resolve::devices(profile, catalog, options.device.as_deref())?;
-        let (ceilings, _) = super::choose_ceilings(profile, ceilings)?;
-        let instruments = Instruments::of(profile);
+        let basis = Basis::of(profile, catalog, options.device.as_deref(), ceilings)?;
         let mut groups = Groups::new(options.taxonomy.clone());
-        let setting = summing::Setting {
-            profile,
-            devices: &devices,
-            of_hint: &of_hint,
-            ceilings,
-            instruments: &instruments,
-        };
-        let summing = Summing::new(setting, &mut groups);
+        let summing = Summing::new(basis.setting(profile), &mut groups);
         let mut times = vec![Sketch::default(); groups.keys.len()];
         for (launch, group) in profile.iter().zip(summing.of_row()) {
             if let Some((time, _)) = launch.duration() {
@@ -235,7 +87,7 @@ impl Partial {
             }
         }
         let mut partial = Self {
-            ceilings: Some(ceilings),
+            ceilings: Some(basis.ceilings),
             groups: Groups::new(options.taxonomy.clone()),
             ..Self::default()
         };
@@ -248,7 +100,7 @@ impl Partial {
                 times: times.next().unwrap_or_default(),
                 ranks: KernelRanks::default(),
             };
-            partial.absorb(profile, &devices[groups.keys[group].3 as usize], merged);
+            partial.absorb(profile, &basis.devices[groups.keys[group].3 as usize], merged);
         });
         for merged in &mut partial.kernels {
             let measured = Seconds::new(merged.record.get(Key::Measured));
@@ -402,11 +254,10 @@ impl Partial {
     /// Returns the figures of the launches so far; those of one rank tell why it is slow.
     #[must_use]
     pub fn figures(&self) -> RankFigures {
-        let mut figures = RankFigures {
-            devices: self.devices.iter().map(|device| device.name().to_owned()).collect(),
-            ..RankFigures::default()
-        };
-        figures.devices.sort();
+        let mut devices: Vec<String> =
+            self.devices.iter().map(|device| device.name().to_owned()).collect();
+        devices.sort();
+        let mut figures = RankFigures { devices: devices.into(), ..RankFigures::default() };
         let mut sums: BTreeMap<&str, MergedSum> = BTreeMap::new();
         for (group, merged) in self.kernels.iter().enumerate() {
             let record = &merged.record;
@@ -414,7 +265,7 @@ impl Partial {
             figures.launches = figures.launches.saturating_add(record.get(Key::Launches) as u64);
             let mut add = |name, value| sums.entry(name).or_default().add(value);
             add("measured", measured);
-            if self.groups.name(group).class.crosses_link() {
+            if self.groups.class(group).crosses_link() {
                 add("communication", measured);
             } else {
                 add("judged", record.get(Key::Judged(PartKey::Time)));
@@ -434,7 +285,7 @@ impl Partial {
         figures.communication = Seconds::new(of("communication"));
         figures.judged = Seconds::new(of("judged"));
         figures.roofline = Seconds::new(of("roofline"));
-        figures.work = (of("operations"), of("bytes"));
+        (figures.operations, figures.bytes) = (of("operations"), of("bytes"));
         let clocked = of("clocked");
         figures.clock = (clocked > 0.0).then(|| Hertz::new(of("clock") / clocked));
         figures
@@ -490,7 +341,7 @@ impl Partial {
         profile: &Profile,
         parts: Vec<KernelPart>,
         ceilings: CeilingSet,
-        catalog: &Catalog,
+        devices: &NamedDevices<'_>,
         options: &Options,
     ) -> Result<Self, String> {
         let groups = Groups::new(options.taxonomy.clone());
@@ -500,11 +351,14 @@ impl Partial {
             for (name, terms) in part.figures {
                 let key = Key::named(&name).ok_or_else(|| format!("unknown figure {name:?}"))?;
                 record.0.insert(key, key.of_terms(&terms));
+                if record.get(key) < 0.0 && !key.is_average() {
+                    return Err(format!("figure {name:?} is negative"));
+                }
             }
             let hint = profile.launches.head(part.row).device;
             let hint = profile.devices.get(usize::from(hint.0)).cloned().unwrap_or_default();
-            let device = resolve::again(catalog, &hint, part.device.as_deref())
-                .map_err(|error| error.to_string())?;
+            let device =
+                devices.get(&hint, part.device.as_deref()).map_err(|error| error.to_string())?;
             let merged = Merged { row: part.row, record, times: part.times, ranks: part.ranks };
             partial.absorb(profile, &device, merged);
         }
@@ -519,30 +373,16 @@ impl Partial {
         let natures = groups.take_natures(&profile);
         groups.finish(&profile);
         let instruments = Instruments::of(&profile);
-        let setting = summing::Setting {
-            profile: &profile,
-            devices: &devices,
-            of_hint: &of_hint,
-            ceilings,
-            instruments: &instruments,
-        };
+        let ceilings_reason = "of all parts".to_owned();
+        let basis = Basis { devices, of_hint, ceilings, ceilings_reason, instruments };
         let each = |visit: &mut dyn FnMut(usize, &Sums)| {
             for (group, merged) in kernels.iter().enumerate() {
                 visit(group, &merged.record.sums(merged.row));
             }
         };
-        let found = conclude(&setting, options, &groups, &each);
+        let found = conclude(&basis.setting(&profile), options, groups, &each);
         let of_row = (0..kernels.len() as u32).collect();
-        let ceilings_reason = "of all parts".to_owned();
-        let setup = Setup {
-            profile: &profile,
-            devices,
-            of_hint,
-            ceilings,
-            ceilings_reason,
-            of_row,
-            natures,
-        };
+        let setup = Setup { profile: &profile, basis, of_row, natures };
         let analysis = assemble(setup, options, found);
         let spread = kernels.into_iter().map(|merged| (merged.times, merged.ranks)).collect();
         Concluded { profile, analysis, spread }

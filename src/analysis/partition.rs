@@ -1,6 +1,6 @@
 //! The run's time, divided: every microsecond is in exactly one part.
 
-use super::kernel::{Kernel, State};
+use super::{Kernel, State};
 use crate::units::Seconds;
 
 /// What a part of the run's time is.

@@ -1,41 +1,60 @@
 //! Reasons for the states of kernels.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
+use super::shared::Shared;
 use crate::units::Factor;
 
 /// Reason for a kernel's state: a general part shared with other kernels, and the figures of this
 /// kernel.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reason {
-    /// How many times the roofline time it takes, if the sentence begins so.
-    times: Option<Factor>,
     general: Arc<str>,
-    /// With their leading separator.
-    figures: Box<str>,
+    own: Own,
+}
+
+/// What is said of one kernel alone.
+#[derive(Debug, Clone, PartialEq)]
+enum Own {
+    /// How many times the roofline time it takes, with which the sentence begins.
+    Times(Factor),
+    /// Figures at its end, with their leading separator; may be empty.
+    Figures(Box<str>),
+}
+
+impl Default for Own {
+    fn default() -> Self {
+        Self::Figures(Box::default())
+    }
 }
 
 impl Reason {
     /// Makes a reason from its general part and its figures with their leading separator; figures
     /// may be empty.
     pub(super) fn new(general: &str, figures: &str) -> Self {
-        Self { times: None, general: general.into(), figures: figures.into() }
+        Self { general: general.into(), own: Own::Figures(figures.into()) }
     }
 
     /// Makes a reason that begins with how many times the roofline time a kernel takes.
     pub(super) fn times(headroom: f64, rest: &str) -> Self {
-        Self { times: Some(Factor::new(headroom)), ..Self::new(rest, "") }
+        Self { general: rest.into(), own: Own::Times(Factor::new(headroom)) }
+    }
+
+    /// Lets it share its general part with the kernels before.
+    pub(super) fn share(&mut self, generals: &mut Shared<str>) {
+        self.general = generals.of(&self.general);
     }
 
     /// Returns the general part, which is the same for all kernels with this reason.
     #[must_use]
     pub fn general(&self) -> Cow<'_, str> {
-        match self.times {
-            Some(times) => format!("{:.2}× the roofline time{}", times.get(), self.general).into(),
-            None => Cow::Borrowed(&self.general),
+        match &self.own {
+            Own::Times(times) => {
+                format!("{:.2}× the roofline time{}", times.get(), self.general).into()
+            }
+            Own::Figures(_) => Cow::Borrowed(&self.general),
         }
     }
 
@@ -43,8 +62,15 @@ impl Reason {
     /// none.
     #[must_use]
     pub fn figures(&self) -> Option<&str> {
-        let figures = self.figures.trim_start_matches([':', ';', ' ']);
+        let figures = self.ending().trim_start_matches([':', ';', ' ']);
         (!figures.is_empty()).then_some(figures)
+    }
+
+    fn ending(&self) -> &str {
+        match &self.own {
+            Own::Times(_) => "",
+            Own::Figures(figures) => figures,
+        }
     }
 }
 
@@ -62,25 +88,7 @@ impl From<&str> for Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.general(), self.figures)
-    }
-}
-
-/// The general parts met so far, each kept once: there can be as many kernels as launches.
-#[derive(Default)]
-pub(super) struct Reasons(HashSet<Arc<str>>);
-
-impl Reasons {
-    /// Lets a reason share its general part with those before it.
-    pub(super) fn share(&mut self, reason: &mut Reason) {
-        /// Parts that are remembered; where there are more, they have figures of their own.
-        const MOST: usize = 256;
-
-        if let Some(known) = self.0.get(&reason.general) {
-            reason.general = Arc::clone(known);
-        } else if self.0.len() < MOST {
-            self.0.insert(Arc::clone(&reason.general));
-        }
+        write!(f, "{}{}", self.general(), self.ending())
     }
 }
 
@@ -103,11 +111,11 @@ mod tests {
 
     #[test]
     fn what_is_general_is_kept_once() {
-        let mut reasons = Reasons::default();
+        let mut generals = Shared::default();
         let [mut one, mut two] = [1.5, 2.5].map(|times| Reason::times(times, ", far"));
         let before = two.to_string();
-        reasons.share(&mut one);
-        reasons.share(&mut two);
+        one.share(&mut generals);
+        two.share(&mut generals);
         assert!(Arc::ptr_eq(&one.general, &two.general));
         assert_eq!(two.to_string(), before);
     }

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use super::confidence::Uncounted;
-use super::law::Problem;
 use super::sums::{Part, Sums};
+use crate::law::{Problem, Uncounted};
 use crate::model::{MemoryLevel, Pipe, Quantity};
 use crate::units::{ExactSum, MergedSum};
 
@@ -220,6 +219,11 @@ impl Key {
         ]
     }
 
+    /// Returns `true` for averages: those of a quantity that does not add up may be negative.
+    pub(super) fn is_average(self) -> bool {
+        matches!(self, Self::AverageSum(_) | Self::AverageLeast(_) | Self::AverageGreatest(_))
+    }
+
     /// Returns the name of the figure in documents.
     pub(super) fn name(self) -> String {
         match self {
@@ -298,7 +302,12 @@ impl Record {
     pub(super) fn of(sums: &mut Sums) -> Self {
         let keys = sums.keys();
         let figures = keys.into_iter().map(|key| (key, figure(&sums.place(key))));
-        Self(figures.filter(|(key, figure)| *figure != key.empty()).collect())
+        // Zero operations that were counted are not the same as none that were.
+        let is_counted = |key: &Key| {
+            matches!(key, Key::Judged(PartKey::Operations(_)) | Key::Rest(PartKey::Operations(_)))
+        };
+        let is_said = |key: &Key, figure: &Figure| is_counted(key) || *figure != key.empty();
+        Self(figures.filter(|(key, figure)| is_said(key, figure)).collect())
     }
 
     /// Adds the figures of other launches of the kernel.

@@ -1,5 +1,7 @@
 //! Identifies the device of each launch.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::AnalysisError;
 use super::ceilings::Roofs;
 use crate::catalog::{Catalog, CatalogError, Device, Observed};
@@ -156,8 +158,46 @@ pub(super) fn devices(
     Ok((devices, of_hint))
 }
 
-/// Returns the device that a document says a launch ran on, by its id in the catalog.
-pub(super) fn again(
+/// The devices that documents name by their ids in a catalog, each looked up once.
+#[derive(Debug)]
+pub struct NamedDevices<'a> {
+    catalog: &'a Catalog,
+    known: Mutex<Vec<NamedDevice>>,
+}
+
+#[derive(Debug)]
+struct NamedDevice {
+    hint: DeviceHint,
+    id: Option<String>,
+    found: Arc<DeviceUse>,
+}
+
+impl<'a> NamedDevices<'a> {
+    /// No devices yet, of this catalog.
+    #[must_use]
+    pub fn of(catalog: &'a Catalog) -> Self {
+        Self { catalog, known: Mutex::default() }
+    }
+
+    /// Returns the device that a launch ran on.
+    pub(super) fn get(
+        &self,
+        hint: &DeviceHint,
+        id: Option<&str>,
+    ) -> Result<Arc<DeviceUse>, AnalysisError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |one: &&NamedDevice| one.id.as_deref() == id && one.hint == *hint;
+        if let Some(one) = known.iter().find(is_it) {
+            return Ok(Arc::clone(&one.found));
+        }
+        let found = Arc::new(again(self.catalog, hint, id)?);
+        let id = id.map(str::to_owned);
+        known.push(NamedDevice { hint: hint.clone(), id, found: Arc::clone(&found) });
+        Ok(found)
+    }
+}
+
+fn again(
     catalog: &Catalog,
     hint: &DeviceHint,
     id: Option<&str>,

@@ -23,6 +23,12 @@ const GAMMA: f64 = (1.0 + ERROR) / (1.0 - ERROR);
 /// Class of times that are not positive.
 const ZERO: i32 = i32::MIN;
 
+/// Class below that of the least positive number.
+const LEAST: i32 = -37_300;
+
+/// Class of 10³⁰ seconds.
+const GREATEST: i32 = 3454;
+
 impl Sketch {
     /// Adds a time `count` times.
     pub fn add(&mut self, time: Seconds, count: u64) {
@@ -64,6 +70,14 @@ impl Sketch {
         Some(Seconds::new(time))
     }
 
+    /// Makes a sketch of classes that a document has; `None` if a class is beyond all times.
+    #[must_use]
+    pub fn of_classes(classes: &[(i32, u64)]) -> Option<Self> {
+        let is_time = |class: i32| class == ZERO || (LEAST..=GREATEST).contains(&class);
+        let is_whole = classes.iter().all(|(class, _)| is_time(*class));
+        is_whole.then(|| classes.iter().copied().collect())
+    }
+
     /// Returns the classes with their counts, for documents.
     pub fn classes(&self) -> impl Iterator<Item = (i32, u64)> {
         self.classes.iter().map(|(class, count)| (*class, *count))
@@ -91,6 +105,19 @@ mod tests {
         let mut zero = Sketch::default();
         zero.add(Seconds::ZERO, 3);
         assert_eq!((zero.quantile(0.9), zero.count()), (Some(Seconds::ZERO), 3));
+    }
+
+    #[test]
+    fn classes_beyond_all_times_are_refused() {
+        for time in [5e-324, 1e-9, 1.0, 0.99e30] {
+            let mut sketch = Sketch::default();
+            sketch.add(Seconds::new(time), 2);
+            let classes: Vec<(i32, u64)> = sketch.classes().collect();
+            assert_eq!(Sketch::of_classes(&classes), Some(sketch), "{time}");
+        }
+        for class in [i32::MAX, 3460, -37_400] {
+            assert_eq!(Sketch::of_classes(&[(class, 1)]), None, "{class}");
+        }
     }
 
     proptest! {

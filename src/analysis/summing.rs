@@ -1,19 +1,52 @@
 //! The sums of every kernel in turn, in little memory: there can be as many kernels as launches.
 
-use super::Instruments;
-use super::ceilings::CeilingSet;
+use std::collections::BTreeMap;
+
 use super::groups::Groups;
 use super::law;
-use super::nature::Nature;
-use super::resolve::DeviceUse;
+use super::resolve::{self, DeviceUse};
 use super::sums::Sums;
+use super::{AnalysisError, Instruments, choose_ceilings};
+use crate::catalog::Catalog;
+use crate::law::{CeilingSet, Nature};
 use crate::model::{Profile, Quantity};
 
 /// Launches from which the sums of a kernel are kept, of which it then has few for each launch. Those of
 /// the others are made whenever they are asked for.
 const MANY: u32 = 64;
 
-/// What launches are compared with.
+/// What the launches of a profile are compared with.
+pub(super) struct Basis {
+    pub(super) devices: Vec<DeviceUse>,
+    /// For each device hint of the profile, the index of its device.
+    pub(super) of_hint: Vec<usize>,
+    pub(super) ceilings: CeilingSet,
+    /// Why these.
+    pub(super) ceilings_reason: String,
+    pub(super) instruments: Instruments,
+}
+
+impl Basis {
+    /// Returns that of a profile; without `ceilings`, those that fit it.
+    pub(super) fn of(
+        profile: &Profile,
+        catalog: &Catalog,
+        device: Option<&str>,
+        ceilings: Option<CeilingSet>,
+    ) -> Result<Self, AnalysisError> {
+        let (devices, of_hint) = resolve::devices(profile, catalog, device)?;
+        let (ceilings, ceilings_reason) = choose_ceilings(profile, ceilings)?;
+        let instruments = Instruments::of(profile);
+        Ok(Self { devices, of_hint, ceilings, ceilings_reason, instruments })
+    }
+
+    pub(super) fn setting<'a>(&'a self, profile: &'a Profile) -> Setting<'a> {
+        let Self { devices, of_hint, ceilings, instruments, .. } = self;
+        Setting { profile, devices, of_hint, ceilings: *ceilings, instruments }
+    }
+}
+
+/// The same with its profile.
 #[derive(Clone, Copy)]
 pub(super) struct Setting<'a> {
     pub(super) profile: &'a Profile,
@@ -31,13 +64,13 @@ pub(super) struct Summing<'a> {
     averaged: Vec<Quantity>,
     /// The kernel of each row.
     of_row: Vec<u32>,
-    natures: Vec<Nature>,
+    natures: Vec<Nature<f64>>,
     /// Where the rows of each kernel with few launches begin, and after the last where they end.
     starts: Vec<u32>,
     /// These rows, kernel by kernel.
     rows: Vec<u32>,
     /// The sums of kernels with many launches.
-    kept: Vec<Option<Box<Sums>>>,
+    kept: BTreeMap<u32, Sums>,
 }
 
 impl<'a> Summing<'a> {
@@ -56,13 +89,12 @@ impl<'a> Summing<'a> {
         let averaged = quantities.filter(is_averaged).collect();
         let (starts, rows) = few(&of_row, groups.keys.len());
         let natures = groups.take_natures(profile);
-        let kept = starts.windows(2).map(|bounds| (bounds[0] == bounds[1]).then(Box::default));
-        let mut kept: Vec<Option<Box<Sums>>> = kept.collect();
+        let mut kept = BTreeMap::new();
         let mut summing =
-            Self { setting, averaged, of_row, natures, starts, rows, kept: Vec::new() };
+            Self { setting, averaged, of_row, natures, starts, rows, kept: BTreeMap::new() };
         for (row, group) in summing.of_row.iter().enumerate() {
-            if let Some(sums) = &mut kept[*group as usize] {
-                summing.add(sums, row);
+            if summing.rows_of(*group as usize).is_empty() {
+                summing.add(kept.entry(*group).or_default(), row);
             }
         }
         summing.kept = kept;
@@ -71,17 +103,22 @@ impl<'a> Summing<'a> {
 
     /// Visits the sums of every kernel, in order of appearance.
     pub(super) fn each(&self, mut visit: impl FnMut(usize, &Sums)) {
-        for (group, kept) in self.kept.iter().enumerate() {
-            if let Some(kept) = kept {
+        for group in 0..self.natures.len() {
+            if let Some(kept) = self.kept.get(&(group as u32)) {
                 visit(group, kept);
                 continue;
             }
             let mut sums = Sums::default();
-            for row in &self.rows[self.starts[group] as usize..self.starts[group + 1] as usize] {
+            for row in self.rows_of(group) {
                 self.add(&mut sums, *row as usize);
             }
             visit(group, &sums);
         }
+    }
+
+    /// Returns the rows of a kernel with few launches.
+    fn rows_of(&self, group: usize) -> &[u32] {
+        &self.rows[self.starts[group] as usize..self.starts[group + 1] as usize]
     }
 
     /// Returns the kernel of each row.
@@ -90,7 +127,7 @@ impl<'a> Summing<'a> {
     }
 
     /// Returns the kernel of each row, and the likely work of each.
-    pub(super) fn into_groups(self) -> (Vec<u32>, Vec<Nature>) {
+    pub(super) fn into_groups(self) -> (Vec<u32>, Vec<Nature<f64>>) {
         (self.of_row, self.natures)
     }
 

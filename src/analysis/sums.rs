@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::advice::Gathered;
-use super::confidence::Uncounted;
-use super::interval::Interval;
-use super::law::{Judged, Problem};
+use super::kernel::Averages;
+use super::law::{Interval, Judged, Times};
+use super::shared::Shared;
+use crate::law::{Problem, Uncounted};
 use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{ExactSum, Seconds};
@@ -134,21 +135,19 @@ impl Sums {
         self.without_peak = self.without_peak.or(judged.without_peak);
         self.without_bandwidth |= judged.without_bandwidth;
         self.algorithmic |= judged.algorithmic;
-        let (Some(time), None, Some(roofline_time)) =
-            (time, judged.problem, judged.roofline_time())
-        else {
+        let (Some(time), Some(times)) = (time, &judged.times) else {
             *self.problems.entry(judged.problem.unwrap_or(Problem::NoCounters)).or_default() +=
                 count;
             self.rest.get_or_insert_default().counters(judged, count);
             return;
         };
         // They count in all sums: what is impossible is said, not left out.
-        if roofline::is_faster_than_roof(time, roofline_time.low) {
+        if times.is_faster {
             self.faster += count;
             self.faster_time.add(time.get() * count as f64);
         }
         self.judged.counters(judged, count);
-        self.judged.times(judged, time, roofline_time, count as f64);
+        self.judged.times(times, time, count as f64);
     }
 
     /// Returns the average of a quantity so far.
@@ -161,9 +160,11 @@ impl Sums {
         &mut self.averages[at]
     }
 
-    /// Returns the averages by quantity.
-    pub(super) fn averages(&self) -> Box<[(Quantity, f64)]> {
-        self.averages.iter().filter_map(|one| Some((one.quantity, one.mean()?))).collect()
+    /// Returns the averages by quantity; the quantities are shared with the kernels before.
+    pub(super) fn averages(&self, shared: &mut Shared<[Quantity]>) -> Averages {
+        let known = self.averages.iter().filter_map(|one| Some((one.quantity, one.mean()?)));
+        let (quantities, values): (Vec<Quantity>, Vec<f64>) = known.unzip();
+        Averages::new(shared.of(&quantities), values.into())
     }
 }
 
@@ -215,23 +216,17 @@ impl Part {
         &mut self.work[at]
     }
 
-    fn times(&mut self, judged: &Judged, time: Seconds, roofline_time: Interval, count: f64) {
+    fn times(&mut self, times: &Times, time: Seconds, count: f64) {
+        let roofline_time = times.roofline_time;
         self.time.add(time.get() * count);
         self.roofline_time.add(roofline_time.value.get() * count);
         self.roofline_time_likely.add(roofline_time.likely.get() * count);
         self.roofline_time_high.add(roofline_time.high.get() * count);
-        let structural = judged.structural.unwrap_or(roofline_time.value);
-        self.structural.add(structural.get() * count);
-        let hierarchical = judged.hierarchical().unwrap_or(roofline_time.value);
-        self.hierarchical.add(hierarchical.get() * count);
-        // A rewrite that still moves through every level what is moved now.
-        let modest = roofline::modest_time(structural, roofline_time.high.max(hierarchical));
-        self.savings_low.add(roofline::savings(time, modest).get() * count);
-        self.savings.add(roofline::savings(time, structural).get() * count);
-        // How busy units were bounds what was done, not what had to be done.
-        let least =
-            if judged.math_by_utilization { roofline_time.low } else { roofline_time.value };
-        self.savings_high.add(roofline::savings(time, least).get() * count);
+        self.structural.add(times.structural.get() * count);
+        self.hierarchical.add(times.hierarchical.get() * count);
+        self.savings_low.add(times.savings_low.get() * count);
+        self.savings.add(times.savings.get() * count);
+        self.savings_high.add(times.savings_high.get() * count);
         if roofline_time.value.get() > 0.0 {
             let headroom = roofline::headroom(time, roofline_time.value);
             let (low, high) = self.headrooms.unwrap_or((headroom, headroom));
@@ -262,7 +257,7 @@ impl Part {
         self.math_by_utilization |= judged.math_by_utilization;
         // A side that is only bounded from above is not known.
         let known = |interval: Option<Interval>| {
-            interval.filter(|interval| interval.is_known()).map(|interval| interval.value)
+            interval.filter(|interval| interval.is_known).map(|interval| interval.value)
         };
         side(&mut self.memory, &mut self.has_memory, known(judged.memory));
         side(&mut self.math, &mut self.has_math, known(judged.math));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::idle::{HostCalls, IdleCauses};
 use super::union::{length, union, within};
-use crate::model::{HintId, NameId, Profile, Quantity, Recorded, Step};
+use crate::model::{HintId, NameId, Profile, Quantity, Recorded, Step, Text};
 use crate::taxonomy::{Category, Class, Kind, Taxonomy};
 use crate::units::{Bytes, Seconds};
 
@@ -107,7 +107,7 @@ impl Copies {
 #[derive(Debug, Clone)]
 pub struct Moved {
     /// As the profiler names them.
-    pub name: Arc<str>,
+    pub name: Text,
     /// What they are, by their name.
     pub class: Arc<Class>,
     /// How many.

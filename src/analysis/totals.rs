@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Analysis;
 use super::confidence::Confidence;
-use super::kernel::{Kernel, State};
 use super::partition::Partition;
 use super::ranking::rank;
+use super::{Kernel, State};
 use crate::roofline::{self, Limiter};
 use crate::units::{Seconds, Share};
 
@@ -66,10 +66,16 @@ impl Totals {
         self.graded[confidence as usize]
     }
 
-    /// Returns the speedup of the whole profile if [`Totals::savings`] is realized.
+    /// Returns a time as a share of the measured time; zero if nothing was measured.
     #[must_use]
-    pub fn run_speedup(&self) -> f64 {
-        roofline::run_speedup(self.measured, self.savings)
+    pub fn share(&self, time: Seconds) -> f64 {
+        if self.measured > Seconds::ZERO { time / self.measured } else { 0.0 }
+    }
+
+    /// Returns the speedup of the whole profile if these savings are realized.
+    #[must_use]
+    pub fn run_speedup(&self, savings: Seconds) -> f64 {
+        roofline::run_speedup(self.measured, savings)
     }
 
     /// Sums ranked kernels, and sets the cumulative share of the savings of each.
@@ -154,7 +160,6 @@ impl Analysis {
                 kernel.is_winnable = accounted > Seconds::ZERO;
                 kernel.savings = accounted;
                 kernel.savings_low = kernel.savings_low.min(accounted);
-                kernel.run_speedup = roofline::run_speedup(self.totals.measured, accounted);
                 has_changed = true;
             }
         }

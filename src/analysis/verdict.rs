@@ -1,17 +1,16 @@
-//! Derives the state, limiter and reason of a kernel from its sums.
+//! Explains the state of a kernel, which the law derives from its sums.
 
 use super::ceilings::Roofs;
-use super::confidence::{Confidence, Uncounted};
+use super::confidence::Confidence;
 use super::design::Spare;
-use super::kernel::{Kernel, State};
-use super::law::Problem;
+use super::kernel::Kernel;
 use super::reason::Reason;
 use super::sums::Sums;
 use crate::catalog::CatalogError;
+use crate::law::{self, Bar, Ground, Problem};
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
-use crate::roofline::{self, Limiter, NEAR};
 use crate::taxonomy::Kind;
-use crate::units::Seconds;
+use crate::units::{Bytes, ExactSum, Seconds};
 
 /// Inputs of the verdict on a kernel besides its own sums.
 pub(super) struct Setting<'a> {
@@ -32,184 +31,175 @@ pub(super) struct Setting<'a> {
     pub(super) missing: Option<CatalogError>,
 }
 
-/// L2 hit rate from which a kernel with little DRAM traffic is cache-resident.
-const CACHE_HITS: f64 = 0.9;
-
 /// Sets state, confidence, reason and limiter of a kernel whose sums are set.
 pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) {
-    kernel.limiter = limiter(kernel, sums, setting);
-    let (state, confidence, reason) = state(kernel, sums, setting);
-    kernel.state = state;
-    kernel.confidence = confidence;
-    kernel.reason = reason;
-    let part = sums.part();
-    let is_idle = kernel.limiter == Limiter::Latency && !has_room(kernel, setting);
-    // A unit that is busy may be busy with work that need not be done: nobody counted it.
-    let is_busy = part.math_by_utilization && part.math.get() > part.memory.get();
-    // Whatever the threshold: it labels, and takes no part in what can be won.
-    kernel.is_winnable = !is_unbounded(kernel) && !is_idle && !is_busy;
-    // Busy units bound what the work that was done can take: so much is at the roofline and not above it.
-    if is_busy && state == State::NearRoofline {
-        let above = roofline::savings(kernel.modeled, kernel.roofline_time.unwrap_or_default());
-        kernel.savings_high = kernel.savings_high.min(above);
-    }
-    if !state.is_modeled() || !kernel.is_winnable {
-        kernel.savings_low = Seconds::ZERO;
-        kernel.savings = Seconds::ZERO;
-        kernel.run_speedup = 1.0;
-    }
-}
-
-/// Returns `true` if neither counts nor the kind of kernel bound the roofline time from above.
-fn is_unbounded(kernel: &Kernel) -> bool {
-    kernel.roofline_time_likely.is_some_and(|likely| likely.get().is_infinite())
-}
-
-/// Returns `true` if a kernel with little parallelism could have more: it has enough if every SM
-/// has its warps, and otherwise needs work that more threads could share. The 192 threads of a
-/// track finder have 192 tracks, so more blocks would be idle.
-fn has_room(kernel: &Kernel, setting: &Setting<'_>) -> bool {
-    let sms = multiprocessors(kernel, setting);
-    let fills = kernel
-        .threads()
-        .zip(sms)
-        .is_some_and(|(threads, sms)| threads >= u64::from(sms) * roofline::THREADS_PER_BLOCK);
-    fills || kernel.spare(setting.fixed_cost) == Spare::Work
-}
-
-fn limiter(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Limiter {
-    let part = sums.part();
-    if !sums.is_judged() || part.time.get() <= 0.0 {
-        return Limiter::Unknown;
-    }
-    let time = Seconds::new(part.time.get());
-    let side = |has: bool, sum: f64| has.then(|| Seconds::new(sum));
-    let memory = side(part.has_memory, part.memory.get());
-    let math = side(part.has_math, part.math.get());
-    let longer = memory.unwrap_or_default().max(math.unwrap_or_default());
-    let reached = longer / time;
-    // The other side may be bounded below the known one; then it cannot be the limiter.
-    let certain =
-        reached >= roofline::BUSY || part.roofline_time_high.get() <= longer.get() * 1.001;
-    let (memory, math) = match (memory, math) {
-        (Some(memory), Some(math)) => (memory, math),
-        (Some(memory), None) if certain => (memory, Seconds::ZERO),
-        (None, Some(math)) if certain => (Seconds::ZERO, math),
-        // Too little parallelism is visible without knowing which side is longer.
-        _ if part.roofline_time_high.get() / time.get() < roofline::BUSY
-            && little_parallelism(kernel, setting) =>
-        {
-            return Limiter::Latency;
-        }
-        _ => return Limiter::Unknown,
+    let known = known(kernel, sums, setting);
+    let bar = Bar {
+        threshold: setting.threshold,
+        usual_threshold: setting.usual_threshold,
+        floor: setting.floor.get(),
     };
-    let (mut blocks, threads) = (kernel.shape.blocks, kernel.shape.threads_per_block);
-    let processors = multiprocessors(kernel, setting);
-    if kernel.is_persistent(processors) {
-        // As many blocks as fit, by its own choice: their number says nothing of parallelism.
-        blocks = None;
-    }
-    roofline::limiter(memory, math, blocks, threads, processors, reached)
-}
-
-fn multiprocessors(kernel: &Kernel, setting: &Setting<'_>) -> Option<u32> {
-    kernel.average(Quantity::SmCount).map(|count| count.round() as u32).or(setting.roofs.sms)
-}
-
-fn little_parallelism(kernel: &Kernel, setting: &Setting<'_>) -> bool {
-    let (none, some) = (Seconds::ZERO, Seconds::new(1.0));
-    let (blocks, threads) = (kernel.shape.blocks, kernel.shape.threads_per_block);
-    let sms = multiprocessors(kernel, setting);
-    let limiter = roofline::limiter(none, some, blocks, threads, sms, 0.0);
-    limiter == Limiter::Latency && !kernel.is_persistent(sms)
-}
-
-/// A state with its confidence and reason.
-type Verdict = (State, Option<Confidence>, Reason);
-
-fn state(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
-    if kernel.class.crosses_link() {
-        let reason = match kernel.class.kind {
-            Some(Kind::MemcpyPeer) => "copy between devices: limited by links",
-            Some(Kind::MemcpyHost | Kind::PageFault) => {
-                "copy between host and device: limited by PCIe or NVLink"
-            }
-            _ => "communication: limited by links and peers",
-        };
-        return (State::NotRoofline, None, reason.into());
-    }
-    if !sums.is_judged() {
-        return unjudged(kernel, sums, setting);
-    }
+    kernel.limiter = known.limiter();
+    let ground = known.ground(&bar, kernel.limiter);
+    kernel.state = ground.state();
     // Sizes tell what an operator needs, not what this kernel did.
     let counted = if sums.algorithmic { Confidence::Likely } else { Confidence::Certain };
+    let by_likelihood = known.is_far_by_likelihood(&bar);
+    kernel.confidence = confidence(ground, counted, by_likelihood);
+    kernel.reason = reason(ground, kernel, sums, setting);
+    // Whatever the threshold: it labels, and takes no part in what can be won.
+    kernel.is_winnable = known.is_winnable(kernel.limiter);
+    kernel.savings_high = Seconds::new(known.savings_most(ground));
+    if !kernel.state.is_modeled() || !kernel.is_winnable {
+        kernel.savings_low = Seconds::ZERO;
+        kernel.savings = Seconds::ZERO;
+    }
+}
+
+/// Returns what the law reads of a kernel.
+fn known(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> law::Kernel<f64> {
     let part = sums.part();
-    let launches = part.launches.max(1) as f64;
-    let each = |sum: f64| Seconds::new(sum) / launches;
-    let (mean, high) = (each(part.time.get()), each(part.roofline_time_high.get()));
-    if sums.is_faster() {
-        let (state, reason) = faster(kernel, sums, setting, launches);
-        return (state, Some(counted), reason);
+    let side = |has: bool, sum: &ExactSum| has.then(|| sum.get()).into();
+    let average = |quantity| kernel.average(quantity).into();
+    let (family, family_most) = setting.family;
+    let names = kernel.names();
+    let spare = names.spare(&kernel.class);
+    law::Kernel {
+        launches: kernel.launches as f64,
+        measured: kernel.measured.get(),
+        is_judged: sums.is_judged(),
+        part: part.launches as f64,
+        time: part.time.get(),
+        roofline: part.roofline_time.get(),
+        likely: part.roofline_time_likely.get(),
+        high: part.roofline_time_high.get(),
+        memory: side(part.has_memory, &part.memory),
+        math: side(part.has_math, &part.math),
+        l2: part.level_time(MemoryLevel::L2).map(Seconds::get).into(),
+        bytes: kernel.bytes.map(Bytes::get).into(),
+        savings_high: kernel.savings_high.get(),
+        most: kernel.roofline_time_high.map_or(0.0, Seconds::get),
+        uncounted: part.uncounted,
+        is_math_by_utilization: part.math_by_utilization,
+        is_algorithmic: sums.algorithmic,
+        is_faster: sums.is_faster(),
+        is_untimed: matches!(problem(sums), Some(Problem::NoTime | Problem::Instrumented)),
+        sm_count: average(Quantity::SmCount),
+        resident: average(Quantity::ResidentBlocksPerSm),
+        sm_throughput: average(Quantity::SmThroughput),
+        memory_throughput: average(Quantity::MemoryThroughput),
+        dram_throughput: average(Quantity::DramThroughput),
+        l2_throughput: average(Quantity::L2Throughput),
+        l2_hits: average(Quantity::L2HitRate),
+        blocks: kernel.shape.blocks.map(|blocks| blocks as f64).into(),
+        threads_per_block: kernel.shape.threads_per_block.map(|threads| threads as f64).into(),
+        sms: setting.roofs.sms().map(f64::from).into(),
+        l2_bytes: setting.roofs.l2_bytes().into(),
+        crosses_link: kernel.class.crosses_link(),
+        is_product: kernel.is_product(),
+        is_persistent_by_name: names.is_persistent(),
+        is_serial_by_name: spare == Spare::Nothing,
+        has_work_by_name: spare == Spare::Work,
+        is_per_element: kernel.class.is_per_element(),
+        family: (family.get(), family_most.get()),
+        fixed_cost: setting.fixed_cost.get(),
     }
-    if roofline::is_launch_floored(mean, each(part.roofline_time.get()), setting.fixed_cost)
-        && high < mean
-    {
-        let reason = format!(
-            "{:.2} µs per launch, close to the launch cost of {:.1} µs",
-            mean.get() * 1e6,
-            setting.fixed_cost.get() * 1e6
-        );
-        return (State::LaunchBound, Some(counted), reason.into());
+}
+
+/// Returns the confidence of a state.
+fn confidence(ground: Ground, counted: Confidence, by_likelihood: bool) -> Option<Confidence> {
+    match ground {
+        Ground::Link | Ground::Unjudged | Ground::NothingCounted | Ground::MainWorkMissing => None,
+        Ground::ShortUnjudged => Some(Confidence::Certain),
+        Ground::FairIfCounted | Ground::Possible => Some(Confidence::Possible),
+        Ground::LikelyNear | Ground::LikelyFair => Some(Confidence::Likely),
+        Ground::Flagged | Ground::TooLittle | Ground::NoRoom | Ground::GridExplains
+            if by_likelihood =>
+        {
+            Some(Confidence::Likely)
+        }
+        _ => Some(counted),
     }
-    let Some(headroom) = kernel.headroom() else {
-        let reason = match (part.has_memory, part.has_math) {
-            (true, true) if kernel.uncounted().is_empty() => {
-                "neither floating-point work nor DRAM traffic: its time has another cause"
-            }
-            (true, true) => "all counters are zero: its time has another cause",
-            (true, false) => "no DRAM traffic, and FLOPs were not collected",
-            (false, _) => "no FLOPs were counted, and DRAM bytes were not collected",
-        };
-        return (State::NotEnoughData, None, unsettled(reason, kernel, sums, setting));
-    };
-    let near = NEAR.min(setting.threshold);
-    if headroom <= near {
-        return (State::NearRoofline, Some(counted), at(kernel, sums, headroom, ""));
-    }
-    // Not by the threshold asked for: it labels, and takes no part in what is judged.
-    if let Some(reason) = cache_resident(kernel, sums).filter(|_| headroom > NEAR) {
-        return (State::CacheResident, Some(counted), reason.into());
-    }
-    let is_far = headroom >= setting.usual_threshold;
-    if is_far && is_unbounded(kernel) && part.uncounted == Uncounted::Certain {
-        return (State::NotEnoughData, None, bounded(kernel, sums, setting, headroom));
-    }
-    let threshold = setting.threshold;
-    let below = format!(", below the threshold of {threshold:.1}");
-    if headroom < threshold {
-        let counted = if is_unbounded(kernel) { Confidence::Possible } else { counted };
-        return (State::Fair, Some(counted), at(kernel, sums, headroom, &below));
-    }
-    let at_least = |bound: Option<f64>| bound.is_some_and(|headroom| headroom >= threshold);
-    if at_least(kernel.headroom_low()) {
-        return far(kernel, sums, setting, counted);
-    }
-    let likely = kernel.headroom_likely().filter(|likely| *likely > 0.0);
-    if at_least(likely) {
-        return far(kernel, sums, setting, Confidence::Likely);
-    }
-    if let Some(likely) = likely {
-        let state = if likely <= near { State::NearRoofline } else { State::Fair };
-        let rest = if state == State::Fair { below.as_str() } else { "" };
+}
+
+/// Returns the reason of a state.
+fn reason(ground: Ground, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
+    let headroom = kernel.headroom().unwrap_or(1.0);
+    let below = || format!(", below the threshold of {:.1}", setting.threshold);
+    let likely = |rest: &str| {
         let rest = format!(
             "{}, assuming no redundant work of its units{}",
             beside(kernel, sums, rest),
             busiest(kernel)
         );
-        return (state, Some(Confidence::Likely), Reason::times(likely, &rest));
+        Reason::times(kernel.headroom_likely().unwrap_or(headroom), &rest)
+    };
+    match ground {
+        Ground::Link => across_link(kernel).into(),
+        Ground::ShortUnjudged => {
+            short(kernel.mean(), "no more than the launch cost", setting.fixed_cost).into()
+        }
+        Ground::Unjudged => unmodeled(kernel, sums, setting),
+        Ground::FitsInCache => fits_in_cache(kernel, sums, setting).into(),
+        Ground::Faster => faster(kernel, sums).into(),
+        Ground::LaunchBound => {
+            let part = sums.part();
+            let mean = Seconds::new(part.time.get()) / part.launches.max(1) as f64;
+            short(mean, "close to the launch cost", setting.fixed_cost).into()
+        }
+        Ground::NothingCounted => unsettled(uncounted(kernel, sums), kernel, sums, setting),
+        Ground::Near | Ground::Flagged => at(kernel, sums, headroom, ""),
+        Ground::CachedByTraffic | Ground::CachedByThroughput | Ground::CachedByHits => {
+            cache_resident(ground, kernel, sums).into()
+        }
+        Ground::MainWorkMissing | Ground::Possible => bounded(kernel, sums, setting, headroom),
+        Ground::Fair | Ground::FairIfCounted => at(kernel, sums, headroom, &below()),
+        Ground::TooLittle => {
+            let floor = microseconds(setting.floor);
+            Reason::times(headroom, &format!(", but savings are below {floor}"))
+        }
+        Ground::NoRoom => {
+            Reason::times(headroom, ", but nothing shows that more threads could share its work")
+        }
+        Ground::GridExplains => {
+            // Less than the last digit shown is nothing.
+            let left = Some(kernel.savings).filter(|time| time.get() >= 0.05e-6);
+            let left =
+                left.map_or_else(String::new, |time| format!(" except {}", microseconds(time)));
+            Reason::times(headroom, &format!(", which its grid and usual losses explain{left}"))
+        }
+        Ground::LikelyNear => likely(""),
+        Ground::LikelyFair => likely(&below()),
     }
-    let reason = bounded(kernel, sums, setting, headroom);
-    (State::Possible, Some(Confidence::Possible), reason)
+}
+
+/// Says which link limits a kernel.
+fn across_link(kernel: &Kernel) -> &'static str {
+    match kernel.class.kind {
+        Some(Kind::MemcpyPeer) => "copy between devices: limited by links",
+        Some(Kind::MemcpyHost | Kind::PageFault) => {
+            "copy between host and device: limited by PCIe or NVLink"
+        }
+        _ => "communication: limited by links and peers",
+    }
+}
+
+/// Compares the time of a launch with the launch cost.
+fn short(mean: Seconds, than: &str, fixed_cost: Seconds) -> String {
+    format!("{:.2} µs per launch, {than} of {:.1} µs", mean.get() * 1e6, fixed_cost.get() * 1e6)
+}
+
+/// Says what is missing of a kernel of which nothing that takes time was counted.
+fn uncounted(kernel: &Kernel, sums: &Sums) -> &'static str {
+    let part = sums.part();
+    match (part.has_memory, part.has_math) {
+        (true, true) if kernel.uncounted().is_empty() => {
+            "neither floating-point work nor DRAM traffic: its time has another cause"
+        }
+        (true, true) => "all counters are zero: its time has another cause",
+        (true, false) => "no DRAM traffic, and FLOPs were not collected",
+        (false, _) => "no FLOPs were counted, and DRAM bytes were not collected",
+    }
 }
 
 /// Describes the ratio of a kernel to its roofline time.
@@ -228,49 +218,9 @@ fn beside(kernel: &Kernel, sums: &Sums, rest: &str) -> String {
     format!("{rest}{busiest}{faster}")
 }
 
-/// Returns the verdict on a kernel far from its roofline: flagged if it, with its other grids, has
-/// enough savings.
-fn far(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, confidence: Confidence) -> Verdict {
-    let (headroom, roofline_time) =
-        (kernel.headroom().unwrap_or(1.0), kernel.roofline_time.unwrap_or_default());
-    let (family, family_most) = setting.family;
-    let others = roofline::savings(family_most, kernel.savings_high);
-    let floor = roofline::savings(setting.floor, others);
-    let minor = |rest: &str| (State::LowImpact, Some(confidence), Reason::times(headroom, rest));
-    if !roofline::is_opportunity(kernel.modeled, roofline_time, setting.threshold, floor) {
-        let floor = microseconds(setting.floor);
-        return minor(&format!(", but savings are below {floor}"));
-    }
-    if kernel.limiter == Limiter::Latency && !has_room(kernel, setting) {
-        return minor(", but nothing shows that more threads could share its work");
-    }
-    if family < setting.floor {
-        // Less than the last digit shown is nothing.
-        let left = Some(kernel.savings).filter(|time| time.get() >= 0.05e-6);
-        let left = left.map_or_else(String::new, |time| format!(" except {}", microseconds(time)));
-        return minor(&format!(", which its grid and usual losses explain{left}"));
-    }
-    (State::Flagged, Some(confidence), at(kernel, sums, headroom, ""))
-}
-
 fn microseconds(time: Seconds) -> String {
     let value = time.get() * 1e6;
     if value >= 10.0 { format!("{value:.0} µs") } else { format!("{value:.1} µs") }
-}
-
-/// The verdict of a kernel whose work and traffic are unknown: whatever they are, no launch is shorter than its cost.
-fn unjudged(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Verdict {
-    let is_timed = !matches!(problem(sums), Some(Problem::NoTime | Problem::Instrumented));
-    let mean = kernel.mean();
-    if is_timed && mean > Seconds::ZERO && mean <= setting.fixed_cost {
-        let reason = format!(
-            "{:.2} µs per launch, no more than the launch cost of {:.1} µs",
-            mean.get() * 1e6,
-            setting.fixed_cost.get() * 1e6
-        );
-        return (State::LaunchBound, Some(Confidence::Certain), reason.into());
-    }
-    (State::NotEnoughData, None, unmodeled(kernel, sums, setting))
 }
 
 /// What most launches of a kernel lack.
@@ -364,21 +314,21 @@ fn bounded(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, headroom: f64) -
     Reason::new(&unsettled(&missing, kernel, sums, setting).general(), &figures)
 }
 
-fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) -> (State, Reason) {
+/// Says that the data of a kernel fit in the cache.
+fn fits_in_cache(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> String {
+    let launches = sums.part().launches.max(1) as f64;
+    let each = kernel.bytes.map_or(0.0, |bytes| bytes.get() / launches);
+    let l2 = setting.roofs.l2_bytes().unwrap_or_default();
+    format!(
+        "its {} fit in the {} L2 cache, so the DRAM roof does not apply",
+        megabytes(each),
+        megabytes(l2)
+    )
+}
+
+/// Says why a kernel may be faster than the model allows.
+fn faster(kernel: &Kernel, sums: &Sums) -> String {
     let part = sums.part();
-    let each = kernel.bytes.map(|bytes| bytes / launches);
-    if sums.algorithmic
-        && let (Some(each), Some(l2)) = (each, setting.roofs.l2_bytes)
-        && each.get() <= l2 as f64
-        && part.memory.get() >= part.math.get()
-    {
-        let reason = format!(
-            "its {} fit in the {} L2 cache, so the DRAM roof does not apply",
-            megabytes(each.get()),
-            megabytes(l2 as f64)
-        );
-        return (State::CacheResident, reason.into());
-    }
     let half = kernel.work.iter().any(|work| {
         work.pipe.precision() == Precision::Fp16
             && work.pipe.engine() == Engine::Vector
@@ -395,45 +345,36 @@ fn faster(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, launches: f64) ->
         "the device, clock or a metric is wrong, or counters and time are of different runs"
     };
     let reached = 100.0 * part.roofline_time.get() / part.time.get();
-    (State::FasterThanRoofline, format!("{reached:.0}% of its roofline: {cause}").into())
+    format!("{reached:.0}% of its roofline: {cause}")
 }
 
 fn megabytes(bytes: f64) -> String {
     if bytes < 1e6 { format!("{:.1} kB", bytes / 1e3) } else { format!("{:.1} MB", bytes / 1e6) }
 }
 
-fn cache_resident(kernel: &Kernel, sums: &Sums) -> Option<String> {
-    let (sums, algorithmic) = (sums.part(), sums.algorithmic);
-    if algorithmic || !sums.has_memory || sums.memory.get() < sums.math.get() {
-        return None;
-    }
+/// Says how the caches carry the traffic of a kernel.
+fn cache_resident(ground: Ground, kernel: &Kernel, sums: &Sums) -> String {
+    let sums = sums.part();
     let time = sums.time.get();
-    let l2 = sums.level_time(MemoryLevel::L2).unwrap_or_default();
-    if l2.get() > sums.memory.get() && l2.get() / time >= roofline::BUSY {
-        return Some(format!(
+    let l2 = sums.level_time(MemoryLevel::L2).unwrap_or_default().get();
+    let average = |quantity| kernel.average(quantity);
+    let share = |quantity| 100.0 * average(quantity).unwrap_or_default();
+    let dram = average(Quantity::DramThroughput).unwrap_or(sums.memory.get() / time);
+    match ground {
+        Ground::CachedByTraffic => format!(
             "L2 traffic accounts for {:.0}% of the time, DRAM for {:.0}%",
-            100.0 * l2.get() / time,
+            100.0 * l2 / time,
             100.0 * sums.memory.get() / time
-        ));
-    }
-    let busy = kernel.average(Quantity::MemoryThroughput)?;
-    let dram = kernel.average(Quantity::DramThroughput).unwrap_or(sums.memory.get() / time);
-    // A busier compute unit would be the limit itself: matrix products work shared memory hard.
-    let math = kernel.average(Quantity::SmThroughput).unwrap_or(0.0);
-    if busy >= roofline::BUSY && dram <= busy / 2.0 && busy > math {
-        return Some(format!(
+        ),
+        Ground::CachedByThroughput => format!(
             "the caches run at {:.0}% of their peak, DRAM at {:.0}%",
-            busy * 100.0,
+            share(Quantity::MemoryThroughput),
             dram * 100.0
-        ));
-    }
-    let hits = kernel.average(Quantity::L2HitRate)?;
-    let l2 = kernel.average(Quantity::L2Throughput)?;
-    (hits >= CACHE_HITS && l2 >= roofline::BUSY).then(|| {
-        format!(
+        ),
+        _ => format!(
             "{:.0}% of its L2 look-ups hit and L2 runs at {:.0}% of its peak",
-            hits * 100.0,
-            l2 * 100.0
-        )
-    })
+            share(Quantity::L2HitRate),
+            share(Quantity::L2Throughput)
+        ),
+    }
 }

@@ -58,7 +58,6 @@ impl Analysis {
                     kernel.reason = format!("waived{until}{of}: {}", waiver.reason).into();
                     kernel.savings_low = Seconds::ZERO;
                     kernel.savings = Seconds::ZERO;
-                    kernel.run_speedup = 1.0;
                 }
             }
         }

@@ -96,7 +96,7 @@ impl Limits {
     /// not even one block fits, or if the formula does not apply to the size of the register file.
     #[must_use]
     pub fn resident_blocks(&self, threads: u32, registers: u32, shared_taken: u32) -> Option<u32> {
-        if self.registers_per_sm != REGISTERS || threads == 0 {
+        if !self.is_register_file_usual() || threads == 0 {
             return None;
         }
         let by_shared = roofline::shared_limited_blocks(shared_taken, self.shared_bytes_per_sm());
@@ -105,6 +105,12 @@ impl Limits {
             .min(by_shared)
             .min(self.max_blocks_per_sm);
         (least > 0).then_some(least)
+    }
+
+    /// Returns `true` if the register file has the size for which blocks by registers are computed.
+    #[must_use]
+    pub const fn is_register_file_usual(&self) -> bool {
+        self.registers_per_sm == REGISTERS
     }
 }
 

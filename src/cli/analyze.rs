@@ -21,7 +21,7 @@ use crate::model::Profile;
 use crate::report::{self, Against, Explained, GateReport, Joined, Report, Reported, Style};
 #[cfg(feature = "plot")]
 use crate::report::{Encoding, PictureError, Subject};
-use crate::rules::{Finding, Findings};
+use crate::rules::Findings;
 use crate::session::{Judged, Session};
 use crate::units::Seconds;
 
@@ -394,8 +394,7 @@ fn explain(
     let explanations: Vec<Explanation> = kernels.iter().map(explained).collect();
     let parts = kernels.iter().zip(&explanations).map(|(kernel, explanation)| {
         let position = analysis.kernels.iter().position(|one| std::ptr::eq(one, *kernel));
-        let found = position.and_then(|position| findings.by_kernel.get(position));
-        let findings: &[Finding] = found.map_or(&[], Vec::as_slice);
+        let findings = position.map_or(&[][..], |position| findings.of(position));
         let one: Box<dyn Reported> =
             Box::new(Explained { analysis, kernel, explanation, findings });
         one
@@ -410,7 +409,10 @@ fn keep(judged: &mut Judged<'_>, answers: &mut [WhatIf], rows: &[usize]) {
     let kept: Vec<bool> =
         analysis.kernels.iter().map(|kernel| rows.contains(&kernel.longest)).collect();
     retain(&mut analysis.kernels, &kept);
-    retain(&mut findings.by_kernel, &kept);
+    let places = kept.iter().enumerate().filter(|(_, is_kept)| **is_kept).map(|(at, _)| at);
+    let found =
+        places.enumerate().filter_map(|(at, was)| Some((at, findings.by_kernel.remove(&was)?)));
+    findings.by_kernel = found.collect();
     for answer in answers {
         retain(&mut answer.kernels, &kept);
     }

@@ -152,7 +152,7 @@ pub(super) struct Model {
     pub(super) min_share: Option<f64>,
 }
 
-fn threshold(text: &str) -> Result<f64, String> {
+pub(super) fn threshold(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches(['x', '×']).trim();
     config::threshold(number.parse().map_err(|_| "not a number; write 1.5 or 1.5x".to_owned())?)
 }

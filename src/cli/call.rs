@@ -150,7 +150,7 @@ impl Answer {
         for place in places {
             let place = [place];
             match place[0].format {
-                Kind::Named(_) => {
+                Kind::Named(_) | Kind::Parquet => {
                     self.with(|subject| output::write(&place, subject, style, &terminal))?;
                 }
                 #[cfg(feature = "plot")]

@@ -7,11 +7,9 @@ use super::environment::Variable;
 #[cfg(feature = "page")]
 use super::learn;
 use super::{
-    analyze, baseline, calibrate, completions, convert, devices, formats, gate, inspect, man,
-    predict, rules, schema, settings, trend,
+    analyze, baseline, calibrate, completions, convert, devices, fleet, formats, gate, inspect,
+    man, predict, rules, schema, settings, sql, summarize, trend,
 };
-#[cfg(feature = "frames")]
-use super::{fleet, summarize};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -78,11 +76,8 @@ pub(super) enum Command {
     Calibrate(calibrate::Calibrate),
     Baseline(baseline::Baseline),
     Trend(trend::Trend),
-    #[cfg(feature = "frames")]
     Fleet(fleet::Fleet),
-    #[cfg(feature = "frames")]
     Summarize(summarize::Summarize),
-    #[cfg(feature = "frames")]
     Merge(summarize::Merge),
     #[cfg(feature = "page")]
     Learn(learn::Learn),
@@ -92,6 +87,7 @@ pub(super) enum Command {
     Demo(analyze::Demo),
     Config(settings::Settings),
     Schema(schema::Schema),
+    Sql(sql::Sql),
     Completions(completions::Completions),
     Man(man::Man),
     /// Serve analyze, explain, compare, predict and devices to assistants (MCP)

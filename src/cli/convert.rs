@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::args::Reading;
+use super::args::{Configuration, Reading};
 use super::exit::Failure;
 use super::output::{self, Known, Place};
 use super::reading::read;
 use super::terminal::Terminal;
+#[cfg(feature = "frames")]
+use super::{config, session};
 use crate::table::Table;
 
 /// Convert to a table with one row per launch (CSV, JSON, Parquet, or a folder of partitions)
@@ -26,9 +28,16 @@ pub(super) struct Convert {
     #[arg(long, value_name = "NAME", default_value = "run")]
     run: String,
 
+    /// Set the GPU of the ranks in a folder of partitions, if the exports do not name it or name it wrong
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+
     /// Add devices from a TOML file to those that a folder of partitions knows
     #[arg(long = "devices", value_name = "FILE")]
     devices: Vec<PathBuf>,
+
+    #[command(flatten)]
+    configuration: Configuration,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +55,7 @@ const KNOWN: &[Known<Format>] = &[
 ];
 
 pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure> {
-    if let Some(folder) = command.paths.iter().find(|path| is_folder(path)) {
+    if let Some(folder) = command.paths.iter().find(|path| output::is_folder(path)) {
         return match command.paths.as_slice() {
             [_] => partitions(command, folder, terminal),
             _ => Err(Failure::usage(format!(
@@ -59,7 +68,7 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
     let places = output::places(&command.paths, None, KNOWN, "table format")?;
     #[cfg(not(feature = "frames"))]
     if places.iter().any(|place| matches!(place.format, Format::Parquet)) {
-        parquet(&Table::default())?;
+        output::parquet(Table::default())?;
     }
     let profile = read(&command.reading)?;
     let table = Table::of(&profile);
@@ -67,15 +76,10 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
         match format {
             Format::Csv => terminal.stream(&path, |to| table.write_csv(to))?,
             Format::Json => terminal.stream(&path, |to| table.write_json(to))?,
-            Format::Parquet => terminal.write(&path, &parquet(&table)?)?,
+            Format::Parquet => terminal.write(&path, &output::parquet(table.clone())?)?,
         }
     }
     Ok(())
-}
-
-/// Whether an output is a folder of partitions.
-fn is_folder(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(['/', '\\']) || path.is_dir()
 }
 
 #[cfg(feature = "frames")]
@@ -84,10 +88,20 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
     use crate::report::count;
 
     let catalog = super::catalog::load(&command.devices)?;
+    if let Some(name) = &command.device {
+        session::known(&catalog, name)?;
+    }
+    let taxonomy = session::taxonomy(&config::find(&command.configuration, terminal)?)?;
     let options = super::reading::options(&command.reading)?;
     let files = super::reading::rank_files(&command.reading)?;
-    let partitioning =
-        Partitioning { folder, run: &command.run, options: &options, catalog: &catalog };
+    let partitioning = Partitioning {
+        folder,
+        run: &command.run,
+        options: &options,
+        catalog: &catalog,
+        device: command.device.as_deref(),
+        taxonomy: taxonomy.as_ref(),
+    };
     let done = partitioning.write(&files)?;
     if let [first, rest @ ..] = done.failed.as_slice() {
         let others = match rest.len() {
@@ -104,24 +118,19 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
     let converted = count(done.converted as u64, "rank", "ranks");
     let rows = count(done.rows, "row", "rows");
     let shown = folder.display();
-    terminal.print(&format!(
-        "{shown}: {converted} converted, {} unchanged; {rows} in the table\n",
-        done.unchanged
-    ))
+    let unchanged = done.unchanged;
+    let mut said =
+        format!("{shown}: {converted} converted, {unchanged} unchanged; {rows} in the table\n");
+    if !done.numbered_by.is_empty() {
+        let axes = done.numbered_by.join(", ");
+        said.push_str(&format!(
+            "ranks are numbered by their positions in file names: {axes} (the last the fastest)\n"
+        ));
+    }
+    terminal.print(&said)
 }
 
 #[cfg(not(feature = "frames"))]
 fn partitions(_: &Convert, _: &Path, _: &Terminal) -> Result<(), Failure> {
-    parquet(&Table::default()).map(|_| ())
-}
-
-#[cfg(feature = "frames")]
-fn parquet(table: &Table<'_>) -> Result<Vec<u8>, Failure> {
-    crate::table::frames::parquet(table.clone()).map_err(|error| Failure::usage(error.to_string()))
-}
-
-#[cfg(not(feature = "frames"))]
-fn parquet(_: &Table<'_>) -> Result<Vec<u8>, Failure> {
-    Err(Failure::usage("this build has no Parquet")
-        .help("build with the feature `frames`, or write .csv or .json"))
+    output::parquet(Table::default()).map(|_| ())
 }

@@ -16,7 +16,6 @@ mod convert;
 mod devices;
 mod environment;
 pub mod exit;
-#[cfg(feature = "frames")]
 mod fleet;
 mod formats;
 mod gate;
@@ -40,8 +39,8 @@ mod schema;
 mod session;
 mod settings;
 mod sides;
+mod sql;
 mod store;
-#[cfg(feature = "frames")]
 mod summarize;
 mod terminal;
 mod trend;
@@ -91,11 +90,8 @@ fn perform(cli: &Cli, terminal: &Terminal) -> Result<(), Failure> {
         Command::Calibrate(command) => calibrate::run(command, terminal),
         Command::Baseline(command) => baseline::run(command, terminal),
         Command::Trend(command) => trend::run(command, terminal),
-        #[cfg(feature = "frames")]
         Command::Fleet(command) => fleet::run(command, terminal),
-        #[cfg(feature = "frames")]
         Command::Summarize(command) => summarize::summarize(command, terminal),
-        #[cfg(feature = "frames")]
         Command::Merge(command) => summarize::merge(command, terminal),
         #[cfg(feature = "page")]
         Command::Learn(command) => learn::run(command, terminal),
@@ -106,6 +102,7 @@ fn perform(cli: &Cli, terminal: &Terminal) -> Result<(), Failure> {
         Command::Config(command) => settings::run(command, &cli.environment, terminal),
         Command::Schema(command) => schema::run(command, terminal),
         Command::Completions(command) => completions::run(command, Cli::command(), terminal),
+        Command::Sql(command) => sql::run(command, terminal),
         Command::Man(command) => man::run(command, Cli::command(), terminal),
         Command::Mcp => mcp::run(),
     }

@@ -12,6 +12,7 @@ use super::terminal::Terminal;
 use crate::report::{self, FORMATS, Format, Reported, Style};
 #[cfg(feature = "plot")]
 use crate::report::{Encoding, PictureError};
+use crate::table::Table;
 
 /// A format that a command can write.
 #[derive(Debug, Clone, Copy)]
@@ -173,6 +174,8 @@ pub(super) enum Kind {
     Named(&'static str),
     #[cfg(feature = "plot")]
     Picture(Encoding),
+    /// The main table of the subject.
+    Parquet,
 }
 
 /// The places of one run of a command.
@@ -212,6 +215,38 @@ pub(super) fn places_or_pictures(
     places(asked.0, asked.1, &known, what)
 }
 
+/// The same for a subject whose main table can be Parquet.
+pub(super) fn places_or_parquet(
+    asked: (&[PathBuf], Option<&str>),
+    what: &str,
+) -> Result<Places, Failure> {
+    let mut known = known(report::NO_OWN);
+    known.push(Known { name: "parquet", endings: &["parquet"], format: Kind::Parquet });
+    let places = places(asked.0, asked.1, &known, what)?;
+    #[cfg(not(feature = "frames"))]
+    if places.iter().any(|place| place.format == Kind::Parquet) {
+        parquet(Table::default())?;
+    }
+    Ok(places)
+}
+
+/// Whether an output is a folder.
+pub(super) fn is_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(['/', '\\']) || path.is_dir()
+}
+
+/// A table as Parquet.
+#[cfg(feature = "frames")]
+pub(super) fn parquet(table: Table<'_>) -> Result<Vec<u8>, Failure> {
+    crate::table::frames::parquet(table).map_err(|error| Failure::usage(error.to_string()))
+}
+
+#[cfg(not(feature = "frames"))]
+pub(super) fn parquet(_: Table<'_>) -> Result<Vec<u8>, Failure> {
+    Err(Failure::usage("this build has no Parquet")
+        .help("build with the feature `frames`, or write .csv or .json"))
+}
+
 impl Outputs {
     /// The places for a subject without a picture.
     pub(super) fn places(&self, what: &str) -> Result<Places, Failure> {
@@ -235,10 +270,31 @@ pub(super) fn write(
         match place.format {
             Kind::Named(name) => write_named(place, name, subject, &style, terminal)?,
             #[cfg(feature = "plot")]
-            Kind::Picture(_) => {
-                let path = place.path.display();
-                return Err(Failure::usage(format!("{path}: there is no picture of this")));
-            }
+            Kind::Picture(_) => return Err(no_form(&place.path, "picture")),
+            Kind::Parquet => return Err(no_form(&place.path, "table")),
+        }
+    }
+    Ok(())
+}
+
+fn no_form(path: &Path, what: &str) -> Failure {
+    Failure::usage(format!("{}: there is no {what} of this", path.display()))
+}
+
+/// Writes a subject to its places, Parquet from its main table.
+pub(super) fn write_or_table<'t>(
+    places: &[Place<Kind>],
+    subject: &dyn Reported,
+    style: impl Fn(Style, &Path) -> Style,
+    terminal: &Terminal,
+    table: impl Fn() -> Table<'t>,
+) -> Result<(), Failure> {
+    for place in places {
+        match place.format {
+            Kind::Parquet => terminal.write(&place.path, &parquet(table())?)?,
+            Kind::Named(_) => write(std::slice::from_ref(place), subject, &style, terminal)?,
+            #[cfg(feature = "plot")]
+            Kind::Picture(_) => return Err(no_form(&place.path, "picture")),
         }
     }
     Ok(())
@@ -262,6 +318,7 @@ pub(super) fn write_or_draw(
                 })?;
                 terminal.write(&place.path, &bytes)?;
             }
+            Kind::Parquet => return Err(no_form(&place.path, "table")),
         }
     }
     Ok(())

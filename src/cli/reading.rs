@@ -75,7 +75,34 @@ pub(super) fn rank_files(reading: &Reading) -> Result<Vec<PathBuf>, Failure> {
 
 #[cfg(feature = "frames")]
 fn has_rank(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| crate::fleet::rank_in(&name.to_string_lossy()).is_some())
+    use crate::fleet::{positions_in, rank_in};
+
+    path.file_name().is_some_and(|name| {
+        rank_in(&name.to_string_lossy()).is_some() || !positions_in(Path::new(name)).is_empty()
+    })
+}
+
+/// The names that a file lists, one per line, in any number; `-` is standard input. None without a file.
+pub(super) fn listed(from: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
+    let Some(from) = from else { return Ok(Vec::new()) };
+    let is_stdin = from.as_os_str() == "-";
+    let text = if is_stdin {
+        std::io::read_to_string(std::io::stdin().lock())
+    } else {
+        std::fs::read_to_string(from)
+    };
+    let text = text.map_err(|cause| {
+        let cause = plain::io(&cause);
+        Failure::usage(format!("{}: cannot read the list of files: {cause}", from.display()))
+            .help("check the path given to --files-from")
+    })?;
+    let names: Vec<PathBuf> =
+        text.lines().filter(|line| !line.trim().is_empty()).map(PathBuf::from).collect();
+    if names.is_empty() {
+        return Err(Failure::usage(format!("{}: the list names no file", from.display()))
+            .help("write the name of a file in each line"));
+    }
+    Ok(names)
 }
 
 /// Reads what the user named.

@@ -10,6 +10,7 @@ use super::terminal::Terminal;
 use crate::catalog;
 use crate::compare;
 use crate::config;
+use crate::fleet;
 use crate::history;
 use crate::ingest;
 use crate::report::{self, FORMATS, SchemaLine, SchemaList};
@@ -41,13 +42,16 @@ const fn known(name: &'static str, describes: &'static str, text: fn() -> String
 }
 
 /// Every schema, documents first, then files.
-const ALL: [Known; 17] = [
+const ALL: [Known; 20] = [
     known("report", "JSON of `analyze`", report::schema),
     known("prediction", "JSON of `predict`", report::prediction_schema),
     known("step-prediction", "JSON of `predict --model`", report::step_prediction_schema),
     known("gate", "JSON of `gate` and `diff`", report::gate_schema),
     known("run", "runs saved by `baseline save`", compare::run_schema),
     known("trend", "JSON of `trend`", history::trend_schema),
+    known("fleet", "JSON of `fleet`", report::fleet_schema),
+    known("partial", "summaries of ranks by `summarize` and `merge`", fleet::partial_schema),
+    known("partitions", "_rooflint.json of a folder by `convert`", fleet::manifest_schema),
     known("settings", "JSON of `config show`", report::settings_schema),
     known("known-devices", "JSON of `devices`", report::device_list_schema),
     known("rules", "JSON of `rules`", report::rule_list_schema),

@@ -10,7 +10,7 @@ use super::exit::Failure;
 use super::terminal::Terminal;
 use super::{catalog, config, reading, session};
 use crate::analysis::{Options, RankId};
-use crate::fleet::{self, rank_in};
+use crate::fleet::{self, positions_in, rank_in};
 
 /// Sum up the launches of one rank in a small file
 #[derive(Debug, Args)]
@@ -40,8 +40,16 @@ pub(super) struct Summarize {
 #[derive(Debug, Args)]
 pub(super) struct Merge {
     /// Summaries, or folders of files that end in .partial.json
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "files_from")]
     files: Vec<PathBuf>,
+
+    /// Read the names of more summaries from this file, one per line; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+
+    /// Number of threads; 0: one per core. Results do not depend on it
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
 
     /// Write to this file; `-` is standard output
     #[arg(short = 'o', long = "output", value_name = "PATH", default_value = "-")]
@@ -67,13 +75,18 @@ pub(super) fn summarize(command: &Summarize, terminal: &Terminal) -> Result<(), 
     })?;
     let profile = reading::read(&command.reading)?;
     let id = RankId { run: Arc::from(command.run.as_str()), rank };
-    let gathered = fleet::summarize(&profile, id, &session.catalog, &session.options)?;
+    let mut gathered = fleet::summarize(&profile, id, &session.catalog, &session.options)?;
+    for rank in &mut gathered.ranks {
+        rank.positions = positions_in(&first);
+    }
     terminal.stream(&command.output, |to| fleet::write_partial(&gathered, to))
 }
 
 pub(super) fn merge(command: &Merge, terminal: &Terminal) -> Result<(), Failure> {
     let catalog = catalog::load(&command.devices)?;
-    let files = fleet::partial_files(&command.files)?;
-    let gathered = fleet::merge_partials(&files, &catalog, &Options::default())?;
+    let mut files = command.files.clone();
+    files.extend(reading::listed(command.files_from.as_deref())?);
+    let files = fleet::partial_files(&files)?;
+    let gathered = fleet::merge_partials(&files, &catalog, &Options::default(), command.threads)?;
     terminal.stream(&command.output, |to| fleet::write_partial(&gathered, to))
 }

@@ -57,12 +57,11 @@ impl Run {
         });
         let total = total(gathered.iter().map(|kernel| Seconds::new(kernel.measured.get())));
         let found = |position: usize| {
-            let found = findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
             let of = |finding: &Finding| RunFinding {
                 rule: finding.rule.to_string(),
                 severity: finding.severity,
             };
-            found.iter().map(of).collect()
+            findings.of(position).iter().map(of).collect()
         };
         let kernels = analysis.kernels.iter().zip(gathered).enumerate();
         let kernels = kernels.map(|(position, (kernel, gathered))| {

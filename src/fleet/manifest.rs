@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::analysis::{CeilingSet, DeviceRow};
 use crate::ingest::IngestError;
+use crate::json;
 use crate::plain;
-use crate::table::{Cell, SCHEMA};
+use crate::table::SCHEMA;
 
 /// Name of the manifest in the folder of the table.
 pub const MANIFEST: &str = "_rooflint.json";
@@ -20,29 +21,34 @@ pub const MANIFEST: &str = "_rooflint.json";
 /// Name of the table of devices in that folder.
 pub const DEVICES: &str = "devices.parquet";
 
+/// Name of the table of what kernel names say in that folder.
+pub const NAMES: &str = "names.parquet";
+
 /// Name and version of the layout.
 pub const LAYOUT: &str = "rooflint/partitions/1";
 
 /// The parts of a partitioned launch table.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
-    /// Name and version of the layout, [`LAYOUT`].
+    /// Name and version of the layout.
     pub schema: String,
     /// Schema of the launch tables in the parts.
     pub launches: String,
     /// Ceilings that an analysis of all parts uses if none are asked for.
     pub ceilings: String,
-    /// Figures of the devices, as `devices.parquet` has them.
-    pub devices: BTreeSet<DeviceEntry>,
+    /// The devices by their key in [`PartEntry::devices`].
+    pub devices: BTreeMap<String, DeviceEntry>,
     /// The parts by path.
     pub parts: Vec<PartEntry>,
 }
 
 /// A device with its figures.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceEntry {
-    /// Name as the launches have it.
-    pub device: Option<String>,
+    /// What launches on it have in the columns of the launch table that name a device.
+    pub hint: BTreeMap<String, String>,
+    /// Number among the devices of the rank.
+    pub number: usize,
     /// Id in the catalog.
     pub id: Option<String>,
     /// Name for reports.
@@ -52,7 +58,7 @@ pub struct DeviceEntry {
 }
 
 /// One part.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PartEntry {
     /// Path in the folder of the table, with `/`.
     pub path: String,
@@ -60,6 +66,9 @@ pub struct PartEntry {
     pub run: String,
     /// Number of the rank.
     pub rank: u64,
+    /// Its positions on axes of parallelism by axis, as the names of its files say them; left out if they say none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub positions: BTreeMap<String, u64>,
     /// The files that it was made from.
     pub sources: Vec<SourceFile>,
     /// Rows.
@@ -76,19 +85,32 @@ pub struct PartEntry {
     pub first_start_ns: Option<u64>,
     /// Last end, in nanoseconds.
     pub last_end_ns: Option<u64>,
-    /// Names of its devices.
+    /// Keys of its devices.
     pub devices: Vec<String>,
     /// Size of the file in bytes.
     pub bytes: u64,
 }
 
 /// A file that a part was made from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct SourceFile {
     /// Path as given.
     pub path: String,
     /// SHA-256 of its content, in hexadecimal.
     pub sha256: String,
+}
+
+/// What says whether the rest can be read.
+#[derive(Deserialize)]
+struct Versions {
+    schema: Option<String>,
+    launches: Option<String>,
+}
+
+/// Returns the JSON schema of the manifest, as pretty-printed JSON.
+#[must_use]
+pub fn manifest_schema() -> String {
+    json::schema::<Manifest>("partitions-1", "Manifest of a partitioned launch table")
 }
 
 impl Default for Manifest {
@@ -97,7 +119,7 @@ impl Default for Manifest {
             schema: LAYOUT.to_owned(),
             launches: SCHEMA.to_owned(),
             ceilings: CeilingSet::Spec.label().to_owned(),
-            devices: BTreeSet::new(),
+            devices: BTreeMap::new(),
             parts: Vec::new(),
         }
     }
@@ -107,15 +129,30 @@ impl DeviceEntry {
     /// Makes the entry of a device.
     #[must_use]
     pub fn of(row: &DeviceRow) -> Self {
-        let shown = |(name, _, cell): &(String, _, Option<Cell<'static>>)| {
-            cell.as_ref().map(|cell| (name.clone(), cell.to_string()))
-        };
+        let figures = row.figures.iter().map(|(name, value)| (name.clone(), value.to_string()));
+        let hint = row.hint.iter().map(|(name, cell)| ((*name).to_owned(), cell.to_string()));
         Self {
-            device: row.device.clone(),
+            hint: hint.collect(),
+            number: row.number,
             id: row.id.clone(),
             name: row.name.clone(),
-            figures: row.figures.iter().filter_map(shown).collect(),
+            figures: figures.collect(),
         }
+    }
+
+    /// Returns its key in the manifest, which follows from its content.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let mut hash = Sha256::new();
+        let texts = self.hint.iter().chain(&self.figures).flat_map(|(name, value)| [name, value]);
+        let number = self.number.to_string();
+        for text in texts.chain([&self.name, &number]) {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+        let id = self.id.as_deref().unwrap_or("unknown");
+        let digits = hash.finalize();
+        digits.iter().take(6).fold(format!("{id}-"), |text, byte| text + &format!("{byte:02x}"))
     }
 }
 
@@ -126,26 +163,48 @@ impl Manifest {
     /// [`IngestError`] if it cannot be read, or is of another version.
     pub fn read(folder: &Path) -> Result<Option<Self>, IngestError> {
         let path = folder.join(MANIFEST);
-        let error = |message: String| IngestError::new(path.display(), message);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(error(format!("cannot read: {}", plain::io(&cause)))),
-        };
-        let again = "convert the exports again into a new folder";
-        let document: Value = serde_json::from_str(&text).map_err(|cause| {
-            error(format!("damaged manifest: {}", plain::json(&cause))).help(again)
-        })?;
-        for (key, expected) in [("schema", LAYOUT), ("launches", SCHEMA)] {
-            let found = document.get(key).and_then(Value::as_str).unwrap_or("none");
-            if found != expected {
-                let message = format!("unsupported {key} {found:?} (expected {expected:?})");
-                return Err(error(message).help(again));
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&path.display().to_string(), &text).map(Some),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => {
+                let message = format!("cannot read: {}", plain::io(&cause));
+                Err(IngestError::new(path.display(), message))
             }
         }
-        serde_json::from_value(document)
-            .map(Some)
-            .map_err(|cause| error(format!("damaged manifest: {cause}")).help(again))
+    }
+
+    /// Reads the text of a manifest.
+    ///
+    /// # Errors
+    /// [`IngestError`] if it is damaged or of another version.
+    pub fn parse(name: &str, text: &str) -> Result<Self, IngestError> {
+        let error = |message: String| {
+            IngestError::new(name, message).help("convert the exports again into a new folder")
+        };
+        let damaged =
+            |cause: serde_json::Error| error(format!("damaged manifest: {}", plain::json(&cause)));
+        let versions: Versions = serde_json::from_str(text).map_err(damaged)?;
+        let versions =
+            [("schema", versions.schema, LAYOUT), ("launches", versions.launches, SCHEMA)];
+        for (key, found, expected) in versions {
+            let found = found.unwrap_or_else(|| "none".to_owned());
+            if found != expected {
+                return Err(error(format!("unsupported {key} {found:?} (expected {expected:?})")));
+            }
+        }
+        serde_json::from_str(text).map_err(damaged)
+    }
+
+    /// Reads the manifest of a partitioned table.
+    ///
+    /// # Errors
+    /// [`IngestError`] if there is none, it cannot be read, or is of another version.
+    pub fn of(folder: &Path) -> Result<Self, IngestError> {
+        Self::read(folder)?.ok_or_else(|| {
+            let message = format!("no {MANIFEST}, so this is not a whole table");
+            IngestError::new(folder.display(), message)
+                .help("convert the ranks again: rooflint convert FILE... -o FOLDER/")
+        })
     }
 
     /// Writes the manifest, whole or not at all.
@@ -153,7 +212,7 @@ impl Manifest {
     /// # Errors
     /// Those of the file system.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        replace(&folder.join(MANIFEST), |to| crate::json::write(to, self))
+        replace(&folder.join(MANIFEST), |to| json::write(to, self))
     }
 
     /// Sets what follows from the parts: their order, the ceilings, the devices that are in use.
@@ -167,7 +226,7 @@ impl Manifest {
         let ceilings = if is_clocked { CeilingSet::MeasuredClock } else { CeilingSet::Spec };
         ceilings.label().clone_into(&mut self.ceilings);
         let used: BTreeSet<&String> = self.parts.iter().flat_map(|part| &part.devices).collect();
-        self.devices.retain(|device| used.contains(&device.name));
+        self.devices.retain(|key, _| used.contains(key));
     }
 
     /// Returns the ceilings that an analysis of all parts uses if none are asked for.
@@ -198,19 +257,4 @@ pub(super) fn replace(
         let _ = fs::remove_file(&hidden);
     }
     placed
-}
-
-/// Returns the SHA-256 of a file's content, in hexadecimal.
-pub(super) fn hash(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            break;
-        }
-        hash.update(&buffer[..read]);
-    }
-    Ok(hash.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")))
 }

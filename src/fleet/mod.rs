@@ -1,23 +1,39 @@
 //! Ranks of a training job, more than fit into memory: a launch table in partitions, its summary in mergeable
 //! partials, and the comparison of ranks.
 
+mod axes;
+#[cfg(feature = "frames")]
+mod beside;
 mod manifest;
 mod names;
 mod partials;
+#[cfg(feature = "frames")]
 mod partition;
+mod ranks;
 mod rows;
+#[cfg(feature = "frames")]
 mod scan;
 mod stragglers;
 
 use std::num::NonZero;
 use std::thread;
 
-pub use manifest::{DEVICES, DeviceEntry, LAYOUT, MANIFEST, Manifest, PartEntry, SourceFile};
-pub use names::{RankFiles, by_rank, rank_in};
-pub use partials::{PARTIAL, merge_partials, partial_files, write_partial};
+pub use axes::{Imbalance, Layout, PositionsFrom, imbalances, place};
+#[cfg(feature = "frames")]
+pub use beside::facts;
+pub use manifest::{
+    DEVICES, DeviceEntry, LAYOUT, MANIFEST, Manifest, NAMES, PartEntry, SourceFile, manifest_schema,
+};
+pub use names::{Numbered, Positions, RankFiles, by_rank, positions_in, rank_in};
+pub use partials::{
+    PARTIAL, merge_partials, parse_partial, partial_files, partial_schema, write_partial,
+};
+#[cfg(feature = "frames")]
 pub use partition::{Partitioned, Partitioning};
-pub use scan::{Gathered, Rank, scan, summarize};
-pub use stragglers::{Cause, Imbalance, Straggler, imbalances, stragglers};
+pub use ranks::{Gathered, Rank, summarize};
+#[cfg(feature = "frames")]
+pub use scan::scan;
+pub use stragglers::{Cause, Straggler, stragglers};
 
 /// Runs `work` on as many threads as are asked for (0: one per core), at most one per job, and waits for all.
 fn side_by_side(threads: usize, jobs: usize, work: impl Fn() + Sync) {

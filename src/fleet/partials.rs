@@ -1,23 +1,29 @@
 //! Partials as documents: what an edge collector sends of a rank, and what merging makes of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
+use super::ranks::{Gathered, Rank, merged};
 use super::rows::Rows;
-use super::scan::{Gathered, Rank, gaps, other_devices};
 use crate::analysis::{
-    CeilingSet, KernelPart, KernelRanks, Options, Partial, RankFigures, RankId, Sketch,
+    CeilingSet, KernelPart, KernelRanks, NamedDevices, Options, Partial, RankFigures, RankId,
+    Sketch,
 };
 use crate::catalog::Catalog;
 use crate::ingest::IngestError;
+use crate::json;
 use crate::model::Profile;
 use crate::plain;
 use crate::table::{Cell, Header, Row, columns, guarded};
+use crate::units::{Hertz, Seconds};
 
 /// Name and version of the document.
 pub const PARTIAL: &str = "rooflint/partial/1";
@@ -25,44 +31,224 @@ pub const PARTIAL: &str = "rooflint/partial/1";
 /// Ending of files that folders are searched for.
 const ENDING: &str = ".partial.json";
 
-#[derive(Serialize, Deserialize)]
+/// What says whether the rest can be read.
+#[derive(Deserialize)]
+struct Version {
+    schema: Option<String>,
+}
+
+/// Sums of the launches of one or many ranks, which merge without rounding.
+#[derive(Deserialize, JsonSchema)]
 struct Document {
+    /// Type and major version of this document.
+    #[allow(dead_code, reason = "it is checked before the rest is read")]
     schema: String,
+    /// Ceilings of the roofline times: `spec`, `measured-clock` or `achievable`.
     ceilings: String,
+    /// Rows of the launch tables of all ranks.
     rows: u64,
-    ranks: Vec<RankDocument>,
+    /// The ranks by run and number.
+    #[schemars(with = "Vec<RankDocument>")]
+    ranks: ReadRanks,
+    /// The kernels of all ranks by name.
     kernels: Vec<KernelDocument>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// The same as it is written, rank by rank and kernel by kernel.
+#[derive(Serialize)]
+struct Written<'a> {
+    schema: &'static str,
+    ceilings: &'static str,
+    rows: u64,
+    ranks: WrittenRanks<'a>,
+    kernels: WrittenKernels<'a>,
+}
+
+/// Sums over the launches of one rank.
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct RankDocument {
+    /// Name of the run.
     run: String,
+    /// Number of the rank.
     rank: u64,
-    #[serde(flatten)]
-    figures: RankFigures,
+    /// Its positions on axes of parallelism by axis, as the names of its files say them; left out if they say none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    positions: BTreeMap<String, u64>,
+    /// Names of its devices.
+    devices: Vec<String>,
+    /// Number of launches.
+    launches: u64,
+    /// Measured time.
+    measured_s: Seconds,
+    /// Part of it in communication and copies over links.
+    communication_s: Seconds,
+    /// Measured time that the model covers.
+    judged_s: Seconds,
+    /// Roofline time of that part.
+    roofline_s: Seconds,
+    /// Operations of all launches.
+    operations: f64,
+    /// Bytes of all launches.
+    bytes: f64,
+    /// Average SM clock, weighted by time; `null` if no launch has one.
+    sm_clock_hz: Option<Hertz>,
 }
 
 /// A kernel: its longest launch, and the sums of all.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct KernelDocument {
-    /// Cells of the launch table; numbers as text, so that they come back to the last digit.
+    /// Cells of the launch table by column; numbers as text, so that they come back to the last digit.
     launch: BTreeMap<String, String>,
+    /// Id of its device in the catalog; `null` if it is unknown.
     device: Option<String>,
-    /// Exact sums, as terms that do not overlap; `null` is infinite.
+    /// Exact sums by name, as terms that do not overlap; `null` is infinite.
     figures: BTreeMap<String, Vec<Option<f64>>>,
-    /// Classes of the sketch of launch times, with counts.
+    /// Classes of the sketch of launch times, with counts. Class n has the times up to (1.01/0.99)ⁿ seconds.
     times: Vec<(i32, u64)>,
+    /// Its time in each rank.
     ranks: RanksDocument,
 }
 
-#[derive(Serialize, Deserialize)]
+/// The time of a kernel over the ranks.
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct RanksDocument {
+    /// Run and number of the fastest rank, with its time in seconds.
     least: Option<(String, u64, f64)>,
+    /// Run and number of the slowest rank, with its time in seconds.
     greatest: Option<(String, u64, f64)>,
-    /// Times of the ranks while there are few.
+    /// Times of the ranks in seconds, while there are few.
     times_s: Vec<f64>,
     /// Classes of their sketch where there are many.
     sketch: Option<Vec<(i32, u64)>>,
+}
+
+/// Returns the JSON schema of a partial, as pretty-printed JSON.
+#[must_use]
+pub fn partial_schema() -> String {
+    json::schema::<Document>("partial-1", "Summary of ranks")
+}
+
+/// Texts that many ranks have, each held once.
+#[derive(Default)]
+struct Shared {
+    texts: BTreeSet<Arc<str>>,
+    lists: BTreeSet<Arc<[String]>>,
+}
+
+impl Shared {
+    fn share(&mut self, rank: &mut Rank) {
+        let positions = rank.positions.iter_mut().map(|(axis, _)| axis);
+        for text in positions.chain([&mut rank.id.run]) {
+            match self.texts.get(&**text) {
+                Some(known) => *text = Arc::clone(known),
+                None => drop(self.texts.insert(Arc::clone(text))),
+            }
+        }
+        let devices = &mut rank.figures.devices;
+        match self.lists.get(&**devices) {
+            Some(known) => *devices = Arc::clone(known),
+            None => drop(self.lists.insert(Arc::clone(devices))),
+        }
+    }
+}
+
+/// Ranks, each made compact as it is read: a document may have a million.
+struct ReadRanks(Vec<Rank>);
+
+impl<'de> Deserialize<'de> for ReadRanks {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = ReadRanks;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a list of ranks")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<ReadRanks, A::Error> {
+                let (mut ranks, mut shared) = (Vec::new(), Shared::default());
+                while let Some(document) = all.next_element::<RankDocument>()? {
+                    if !document.is_possible() {
+                        let message = format!("rank {} has a negative figure", document.rank);
+                        return Err(A::Error::custom(message));
+                    }
+                    let mut rank = document.rank();
+                    shared.share(&mut rank);
+                    ranks.push(rank);
+                }
+                Ok(ReadRanks(ranks))
+            }
+        }
+        deserializer.deserialize_seq(Reader)
+    }
+}
+
+struct WrittenRanks<'a>(&'a [Rank]);
+
+impl Serialize for WrittenRanks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(RankDocument::of))
+    }
+}
+
+struct WrittenKernels<'a>(&'a Partial);
+
+impl Serialize for WrittenKernels<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.parts().map(|part| kernel(self.0.profile(), part)))
+    }
+}
+
+impl RankDocument {
+    fn of(rank: &Rank) -> Self {
+        let figures = &rank.figures;
+        let positions = rank.positions.iter();
+        Self {
+            run: rank.id.run.to_string(),
+            rank: rank.id.rank,
+            positions: positions.map(|(axis, at)| (axis.to_string(), *at)).collect(),
+            devices: figures.devices.to_vec(),
+            launches: figures.launches,
+            measured_s: figures.measured,
+            communication_s: figures.communication,
+            judged_s: figures.judged,
+            roofline_s: figures.roofline,
+            operations: figures.operations,
+            bytes: figures.bytes,
+            sm_clock_hz: figures.clock,
+        }
+    }
+
+    fn is_possible(&self) -> bool {
+        let times = [self.measured_s, self.communication_s, self.judged_s, self.roofline_s];
+        let clock = self.sm_clock_hz.map_or(1.0, Hertz::get);
+        times.into_iter().all(|time| is_amount(time.get()))
+            && [self.operations, self.bytes, clock].into_iter().all(is_amount)
+    }
+
+    fn rank(self) -> Rank {
+        let positions = self.positions.into_iter();
+        Rank {
+            id: RankId { run: self.run.into(), rank: self.rank },
+            positions: positions.map(|(axis, at)| (axis.into(), at)).collect(),
+            figures: RankFigures {
+                launches: self.launches,
+                measured: self.measured_s,
+                communication: self.communication_s,
+                judged: self.judged_s,
+                roofline: self.roofline_s,
+                operations: self.operations,
+                bytes: self.bytes,
+                clock: self.sm_clock_hz,
+                devices: self.devices.into(),
+            },
+        }
+    }
+}
+
+/// Whether a figure can be one that was added up.
+fn is_amount(value: f64) -> bool {
+    value.is_finite() && value >= 0.0
 }
 
 /// Writes merged ranks as a partial.
@@ -71,19 +257,14 @@ struct RanksDocument {
 /// Those of the writer.
 pub fn write_partial(gathered: &Gathered, to: impl Write) -> io::Result<()> {
     let partial = &gathered.partial;
-    let ranks = gathered.ranks.iter().map(|rank| RankDocument {
-        run: rank.id.run.to_string(),
-        rank: rank.id.rank,
-        figures: rank.figures.clone(),
-    });
-    let document = Document {
-        schema: PARTIAL.to_owned(),
-        ceilings: partial.ceilings().unwrap_or(CeilingSet::Spec).label().to_owned(),
+    let document = Written {
+        schema: PARTIAL,
+        ceilings: partial.ceilings().unwrap_or(CeilingSet::Spec).label(),
         rows: gathered.rows,
-        ranks: ranks.collect(),
-        kernels: partial.parts().map(|part| kernel(partial.profile(), part)).collect(),
+        ranks: WrittenRanks(&gathered.ranks),
+        kernels: WrittenKernels(partial),
     };
-    crate::json::write(to, &document)
+    json::write(to, &document)
 }
 
 fn kernel(profile: &Profile, part: KernelPart) -> KernelDocument {
@@ -142,7 +323,18 @@ pub fn partial_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, IngestError> {
     Ok(files)
 }
 
-/// Merges partials, one in memory at a time; the result does not depend on their order or grouping.
+/// What the partials that were read so far say together.
+#[derive(Default)]
+struct Ledger {
+    /// Which file each rank is of, by its number among the files: one block of memory, as a job may have a million.
+    owners: HashMap<RankId, usize>,
+    /// Those of the file of the lowest number.
+    ceilings: Option<(usize, CeilingSet)>,
+    rows: u64,
+    shared: Shared,
+}
+
+/// Merges partials, one per thread in memory at a time; the result does not depend on their order or grouping.
 ///
 /// # Errors
 /// [`IngestError`] if a partial cannot be read, is of another version or other ceilings, or has a rank that another
@@ -151,64 +343,114 @@ pub fn merge_partials(
     files: &[PathBuf],
     catalog: &Catalog,
     options: &Options,
+    threads: usize,
 ) -> Result<Gathered, IngestError> {
-    let mut merged = Partial::default();
-    let mut ranks: Vec<Rank> = Vec::new();
-    // Which file each rank is of, by its number among the files.
-    let mut owners: BTreeMap<RankId, usize> = BTreeMap::new();
-    let mut rows = 0;
-    for (number, file) in files.iter().enumerate() {
-        let document = read(file)?;
-        let error = |message: String| IngestError::new(file.display(), message);
-        for rank in document.ranks {
-            let id = RankId { run: rank.run.into(), rank: rank.rank };
-            if let Some(owner) = owners.insert(id.clone(), number) {
-                let other = files.get(owner).map(|other| other.display().to_string());
-                let message = format!("rank {id} is in {} too", other.unwrap_or_default());
-                return Err(error(message).help(
+    let ledger = Mutex::new(Ledger::default());
+    let devices = NamedDevices::of(catalog);
+    let whole = merged(files, threads, |number, file| {
+        let shown = |file: &Path| file.display().to_string();
+        let text = fs::read_to_string(file).map_err(|cause| {
+            let message = format!("cannot read: {}", plain::io(&cause));
+            IngestError::new(file.display(), message).help(AGAIN)
+        })?;
+        let document = document(&shown(file), &text)?;
+        drop(text);
+        let (ceilings, ranks) = {
+            let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            ledger.enter(number, document.ranks, &document.ceilings, document.rows, |number| {
+                files.get(number).map_or_else(String::new, |file| shown(file))
+            })?
+        };
+        let error = |message: String| IngestError::new(file.display(), message).help(AGAIN);
+        let partial = partial(document.kernels, ceilings, &devices, options).map_err(error)?;
+        Ok((partial, ranks))
+    })?;
+    let rows = ledger.into_inner().unwrap_or_else(PoisonError::into_inner).rows;
+    Ok(Gathered::of(whole, rows))
+}
+
+/// Reads the text of one partial.
+///
+/// # Errors
+/// [`IngestError`] under the same conditions as [`merge_partials`].
+pub fn parse_partial(
+    name: &str,
+    text: &str,
+    catalog: &Catalog,
+    options: &Options,
+) -> Result<Gathered, IngestError> {
+    let document = document(name, text)?;
+    let mut ledger = Ledger::default();
+    let (ceilings, ranks) =
+        ledger.enter(0, document.ranks, &document.ceilings, document.rows, |_| name.to_owned())?;
+    let partial = partial(document.kernels, ceilings, &NamedDevices::of(catalog), options)
+        .map_err(|message| IngestError::new(name, message).help(AGAIN))?;
+    Ok(Gathered::of((partial, ranks), ledger.rows))
+}
+
+impl Ledger {
+    /// Adds the ranks of a file, by its number; `named` returns the name of a file.
+    fn enter(
+        &mut self,
+        number: usize,
+        ranks: ReadRanks,
+        ceilings: &str,
+        rows: u64,
+        named: impl Fn(usize) -> String,
+    ) -> Result<(CeilingSet, Vec<Rank>), IngestError> {
+        let known = [CeilingSet::Spec, CeilingSet::MeasuredClock, CeilingSet::Achievable];
+        let ceilings = known.into_iter().find(|set| set.label() == ceilings).ok_or_else(|| {
+            IngestError::new(named(number), format!("unknown ceilings {ceilings:?}")).help(AGAIN)
+        })?;
+        // Files come in any order; the later on the command line is the one that does not fit.
+        let of = (number, ceilings);
+        let known = self.ceilings.get_or_insert(of);
+        let (first, second) = if number < known.0 { (of, *known) } else { (*known, of) };
+        *known = first;
+        if first.1 != second.1 {
+            let message = format!(
+                "made with ceilings {}, {} with {}",
+                second.1.label(),
+                named(first.0),
+                first.1.label()
+            );
+            return Err(IngestError::new(named(second.0), message)
+                .help("summarize all ranks with the same --ceilings"));
+        }
+        let mut ranks = ranks.0;
+        for rank in &mut ranks {
+            self.shared.share(rank);
+            if let Some(other) = self.owners.insert(rank.id.clone(), number) {
+                let (first, second) = (number.min(other), number.max(other));
+                let message = format!("rank {} is in {} too", rank.id, named(first));
+                return Err(IngestError::new(named(second), message).help(
                     "merge each rank once; ranks of another run get --run NAME when they are summarized",
                 ));
             }
-            ranks.push(Rank { id, figures: rank.figures });
         }
-        let known = [CeilingSet::Spec, CeilingSet::MeasuredClock, CeilingSet::Achievable];
-        let ceilings = known.into_iter().find(|set| set.label() == document.ceilings);
-        let ceilings =
-            ceilings.ok_or_else(|| error(format!("unknown ceilings {:?}", document.ceilings)))?;
-        if merged.ceilings().is_some_and(|first| first != ceilings) {
-            let message = format!("made with ceilings {}, others with others", ceilings.label());
-            return Err(error(message).help("summarize all ranks with the same --ceilings"));
-        }
-        rows += document.rows;
-        let partial = partial(document.kernels, ceilings, catalog, options)
-            .map_err(|message| error(message).help(AGAIN))?;
-        merged.merge(partial);
+        self.rows = self.rows.saturating_add(rows);
+        Ok((ceilings, ranks))
     }
-    ranks.sort_by(|one, two| one.id.cmp(&two.id));
-    let mut notes = gaps(ranks.iter().map(|rank| &rank.id));
-    notes.extend(other_devices(&ranks));
-    Ok(Gathered { partial: merged.ordered(), ranks, notes, rows })
 }
 
 const AGAIN: &str = "summarize the rank again";
 
-fn read(file: &Path) -> Result<Document, IngestError> {
-    let error = |message: String| IngestError::new(file.display(), message).help(AGAIN);
-    let text = fs::read_to_string(file)
-        .map_err(|cause| error(format!("cannot read: {}", plain::io(&cause))))?;
-    let document: Value = serde_json::from_str(&text)
-        .map_err(|cause| error(format!("damaged partial: {}", plain::json(&cause))))?;
-    let found = document.get("schema").and_then(Value::as_str).unwrap_or("none");
+fn document(name: &str, text: &str) -> Result<Document, IngestError> {
+    let error = |message: String| IngestError::new(name, message).help(AGAIN);
+    let damaged =
+        |cause: serde_json::Error| error(format!("damaged partial: {}", plain::json(&cause)));
+    let version: Version = serde_json::from_str(text).map_err(damaged)?;
+    let found = version.schema.unwrap_or_else(|| "none".to_owned());
     if found != PARTIAL {
         return Err(error(format!("unsupported schema {found:?} (expected {PARTIAL:?})")));
     }
-    serde_json::from_value(document).map_err(|cause| error(format!("damaged partial: {cause}")))
+    serde_json::from_str(text).map_err(damaged)
 }
 
 fn partial(
     kernels: Vec<KernelDocument>,
     ceilings: CeilingSet,
-    catalog: &Catalog,
+    devices: &NamedDevices<'_>,
     options: &Options,
 ) -> Result<Partial, String> {
     let mut rows = Rows::default();
@@ -235,20 +477,29 @@ fn partial(
         let end = |end: Option<(String, u64, f64)>| {
             end.map(|(run, rank, time)| (RankId { run: run.into(), rank }, time))
         };
+        let sketch = |classes: &[(i32, u64)]| {
+            Sketch::of_classes(classes).ok_or("a kernel has launches of impossible times")
+        };
+        let ranks = kernel.ranks;
+        let ends = [&ranks.least, &ranks.greatest].into_iter().flatten().map(|end| end.2);
+        if !ranks.times_s.iter().copied().chain(ends).all(is_amount) {
+            return Err("a kernel has a negative time in a rank".to_owned());
+        }
+        let sketched = ranks.sketch.as_deref().map(sketch).transpose()?;
         parts.push(KernelPart {
             row,
             device: kernel.device,
             figures: figures
                 .map(|(name, terms)| (name, terms.into_iter().map(unbounded).collect()))
                 .collect(),
-            times: kernel.times.into_iter().collect(),
+            times: sketch(&kernel.times)?,
             ranks: KernelRanks::from_parts(
-                end(kernel.ranks.least),
-                end(kernel.ranks.greatest),
-                kernel.ranks.times_s,
-                kernel.ranks.sketch.map(|classes| classes.into_iter().collect::<Sketch>()),
+                end(ranks.least),
+                end(ranks.greatest),
+                ranks.times_s,
+                sketched,
             ),
         });
     }
-    Partial::from_parts(&rows.finish(), parts, ceilings, catalog, options)
+    Partial::from_parts(&rows.finish(), parts, ceilings, devices, options)
 }

@@ -1,22 +1,26 @@
 //! Writes exports of ranks as a partitioned launch table, each rank read by itself, side by side on all cores.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::io;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::manifest::{DEVICES, DeviceEntry, Manifest, PartEntry, SourceFile, hash, replace};
-use super::names::{RankFiles, by_rank};
+use sha2::{Digest, Sha256};
+
+use super::beside::{self, Pair};
+use super::manifest::{DEVICES, DeviceEntry, Manifest, NAMES, PartEntry, SourceFile, replace};
+use super::names::{Positions, RankFiles, by_rank};
 use super::side_by_side;
 use crate::analysis::{self, device_rows};
 use crate::catalog::Catalog;
 use crate::ingest::{self, IngestError, Input};
 use crate::model::{Profile, Quantity};
 use crate::plain;
-use crate::table::{Cells, Form, SCHEMA, Table, frames, parts};
+use crate::table::frames::FrameError;
+use crate::table::{Table, parts};
+use crate::taxonomy::Taxonomy;
 use crate::units::ExactSum;
 
 /// What a partitioned launch table is made from, and how.
@@ -30,6 +34,17 @@ pub struct Partitioning<'a> {
     pub options: &'a ingest::Options,
     /// Known devices.
     pub catalog: &'a Catalog,
+    /// The device of the launches, whatever the exports say; `None` leaves it to them.
+    pub device: Option<&'a str>,
+    /// Rules for kernel names; the built-in ones if `None`.
+    pub taxonomy: Option<&'a Arc<Taxonomy>>,
+}
+
+/// What a rank was converted to.
+struct Done {
+    part: PartEntry,
+    devices: Vec<DeviceEntry>,
+    names: BTreeSet<Pair>,
 }
 
 /// What was done.
@@ -43,6 +58,8 @@ pub struct Partitioned {
     pub failed: Vec<IngestError>,
     /// Rows of all parts of the table.
     pub rows: u64,
+    /// The axes whose positions gave the ranks their numbers, the slowest first; empty where names have numbers.
+    pub numbered_by: Vec<Arc<str>>,
 }
 
 /// A rank that is to be converted.
@@ -50,6 +67,7 @@ struct Job {
     rank: u64,
     files: Vec<PathBuf>,
     sources: Vec<SourceFile>,
+    positions: Positions,
     path: String,
 }
 
@@ -69,7 +87,8 @@ impl Partitioning<'_> {
             .help("use letters, digits, `.`, `_`, `+` and `-`"));
         }
         let mut manifest = Manifest::read(self.folder)?.unwrap_or_default();
-        let (jobs, unchanged) = self.jobs(&manifest, by_rank(files)?)?;
+        let numbered = by_rank(files)?;
+        let (jobs, unchanged) = self.jobs(&manifest, numbered.ranks)?;
         let done = Mutex::new((Vec::new(), Vec::new()));
         let next = AtomicUsize::new(0);
         side_by_side(self.options.threads, jobs.len(), || {
@@ -85,26 +104,30 @@ impl Partitioning<'_> {
         let (parts, mut failed) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         failed.sort_by_key(|(rank, _)| *rank);
         let converted = parts.len();
-        for (part, devices) in parts {
-            manifest.parts.retain(|known| known.path != part.path);
-            manifest.parts.push(part);
-            manifest.devices.extend(devices);
-        }
-        manifest.settle();
         if converted > 0 {
-            let write = devices(&manifest)
-                .map_err(|error| io::Error::other(error.to_string()))
-                .and_then(|bytes| {
-                    replace(&self.folder.join(DEVICES), |to| io::Write::write_all(to, &bytes))
-                })
-                .and_then(|()| manifest.write(self.folder));
-            write.map_err(|cause| cannot_write(self.folder, &cause))?;
+            let mut names = beside::known_pairs(self.folder, &manifest)?;
+            for done in parts {
+                manifest.parts.retain(|known| known.path != done.part.path);
+                manifest.parts.push(done.part);
+                manifest.devices.extend(done.devices.into_iter().map(|one| (one.key(), one)));
+                names.extend(done.names);
+            }
+            manifest.settle();
+            let write = |name: &str, table: Result<Vec<u8>, FrameError>| {
+                let bytes = table.map_err(|error| io::Error::other(error.to_string()))?;
+                replace(&self.folder.join(name), |to| io::Write::write_all(to, &bytes))
+            };
+            write(DEVICES, beside::devices(&manifest))
+                .and_then(|()| write(NAMES, beside::names(&names, self.taxonomy.cloned())))
+                .and_then(|()| manifest.write(self.folder))
+                .map_err(|cause| cannot_write(self.folder, &cause))?;
         }
         Ok(Partitioned {
             converted,
             unchanged,
             failed: failed.into_iter().map(|(_, error)| error).collect(),
             rows: manifest.parts.iter().map(|part| part.rows).sum(),
+            numbered_by: numbered.by,
         })
     }
 
@@ -125,7 +148,7 @@ impl Partitioning<'_> {
                 owners.insert(source.sha256.clone(), (part.rank, source.path.clone()));
             }
         }
-        for RankFiles { rank, files } in ranks {
+        for RankFiles { rank, files, positions } in ranks {
             let mut sources = Vec::new();
             for file in &files {
                 let path = file.display().to_string();
@@ -168,25 +191,30 @@ impl Partitioning<'_> {
                     ));
                 }
             }
-            jobs.push(Job { rank, files, sources, path });
+            jobs.push(Job { rank, files, sources, positions, path });
         }
         Ok((jobs, unchanged))
     }
 
-    fn convert(&self, job: &Job) -> Result<(PartEntry, Vec<DeviceEntry>), IngestError> {
+    fn convert(&self, job: &Job) -> Result<Done, IngestError> {
         let inputs: Vec<Input> = job.files.iter().cloned().map(Input::Named).collect();
         let options = ingest::Options { threads: 1, ..self.options.clone() };
         let profile = ingest::read(&inputs, &options)?;
         let shown = &job.sources[0].path;
-        let devices = device_rows(&profile, self.catalog, &analysis::Options::default())
+        let asked = analysis::Options {
+            device: self.device.map(str::to_owned),
+            ..analysis::Options::default()
+        };
+        let devices = device_rows(&profile, self.catalog, &asked)
             .map_err(|error| IngestError::new(shown, error.to_string()).help(error.help()))?;
         let mut part = entry(&profile);
         part.path.clone_from(&job.path);
         self.run.clone_into(&mut part.run);
         (part.rank, part.sources) = (job.rank, job.sources.clone());
-        part.devices = devices.iter().map(|device| device.name.clone()).collect();
-        part.devices.sort();
-        part.devices.dedup();
+        let positions = job.positions.iter();
+        part.positions = positions.map(|(axis, at)| (axis.to_string(), *at)).collect();
+        let devices: Vec<DeviceEntry> = devices.iter().map(DeviceEntry::of).collect();
+        part.devices = devices.iter().map(DeviceEntry::key).collect();
         let path = self.folder.join(&job.path);
         let write = || -> io::Result<u64> {
             fs::create_dir_all(path.parent().unwrap_or(self.folder))?;
@@ -198,7 +226,7 @@ impl Partitioning<'_> {
             Ok(fs::metadata(&path)?.len())
         };
         part.bytes = write().map_err(|cause| cannot_write(&path, &cause))?;
-        Ok((part, devices.iter().map(DeviceEntry::of).collect()))
+        Ok(Done { part, devices, names: beside::pairs(&profile) })
     }
 }
 
@@ -229,6 +257,7 @@ fn entry(profile: &Profile) -> PartEntry {
         path: String::new(),
         run: String::new(),
         rank: 0,
+        positions: BTreeMap::new(),
         sources: Vec::new(),
         rows: profile.launches.len() as u64,
         launches: 0,
@@ -259,31 +288,17 @@ fn entry(profile: &Profile) -> PartEntry {
     part
 }
 
-/// Returns the table of devices as Parquet.
-fn devices(manifest: &Manifest) -> Result<Vec<u8>, frames::FrameError> {
-    let entries: Vec<&DeviceEntry> = manifest.devices.iter().collect();
-    let text = |of: fn(&DeviceEntry) -> Option<String>| {
-        Cells::Text(entries.iter().map(|entry| of(entry)).collect())
-    };
-    let mut columns = vec![
-        ("device".to_owned(), text(|entry| entry.device.clone())),
-        ("id".to_owned(), text(|entry| entry.id.clone())),
-        ("name".to_owned(), text(|entry| Some(entry.name.clone()))),
-        ("ceilings".to_owned(), Cells::Text(vec![Some(manifest.ceilings.clone()); entries.len()])),
-    ];
-    for (name, form) in analysis::device_columns() {
-        let figures = entries.iter().map(|entry| entry.figures.get(&name));
-        let cells = match form {
-            Form::Text => Cells::Text(figures.map(Option::<&String>::cloned).collect()),
-            Form::Truth => Cells::Truth(figures.map(|text| text?.parse().ok()).collect()),
-            Form::Count => Cells::Count(figures.map(|text| text?.parse().ok()).collect()),
-            Form::Share | Form::Factor | Form::Number(_) => {
-                Cells::Number(figures.map(|text| text?.parse().ok()).collect())
-            }
-        };
-        columns.push((name, cells));
+/// Returns the SHA-256 of a file's content, in hexadecimal.
+fn hash(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        hash.update(&buffer[..read]);
     }
-    let metadata = [(parts::SCHEMA_KEY, SCHEMA), ("schema", "rooflint/devices/1")];
-    let metadata = metadata.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec();
-    frames::parquet(Table { height: entries.len(), columns, metadata })
+    Ok(hash.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")))
 }

@@ -1,21 +1,18 @@
-//! A part of a partitioned launch table, read back as a profile.
+//! Rows of a launch table, from a part or a partial, as a profile again.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use crate::ingest::{self, IngestError};
+use crate::ingest;
 use crate::model::{DeviceHint, Head, HintId, OriginId, OriginKind, Profile, Profiler, Quantity};
 use crate::model::{Source, Values};
-use crate::table::parts::{Part, RowGroup};
+#[cfg(feature = "frames")]
+use crate::table::parts::RowGroup;
 use crate::table::{Row, Value};
-
-/// What to do about a part that cannot be used.
-const AGAIN: &str = "remove the file and convert the rank again";
 
 /// How a value came about, with its bounds.
 type Derivation = (Quantity, OriginKind, [u64; 2]);
 
-/// A part on its way back to a profile.
+/// Rows on their way back to a profile.
 #[derive(Default)]
 pub(super) struct Rows {
     profile: Profile,
@@ -29,36 +26,23 @@ pub(super) struct Rows {
     values: Values,
 }
 
-/// Reads a part, one row group after the other.
-///
-/// # Errors
-/// [`IngestError`] if it is damaged, of another schema, or has not so many rows as the manifest says.
-pub(super) fn read(path: &Path, expected: u64) -> Result<Profile, IngestError> {
-    let error = |message: String| IngestError::new(path.display(), message).help(AGAIN);
-    let part = Part::open(path).map_err(|cause| error(cause.to_string()))?;
-    if part.height() as u64 != expected {
-        let message = format!("has {} rows, the manifest says {expected}", part.height());
-        return Err(error(message));
-    }
-    let mut rows = Rows::default();
-    for quantity in Quantity::all() {
-        let name = quantity.column();
-        let key = format!("column:{name}");
-        let found = part.metadata.iter().find(|(known, _)| *known == key);
-        // Of `[B] a + b` the unit is left out.
-        let formula =
-            found.map(|(_, text)| text.split_once("] ").map_or(&**text, |(_, rest)| rest));
-        rows.formulas.insert(quantity, formula.unwrap_or(&name).to_owned());
-    }
-    let mut is_whole = true;
-    part.each(|group| is_whole &= rows.add(group)).map_err(|cause| error(cause.to_string()))?;
-    if !is_whole {
-        return Err(error("has values that a launch table cannot have".to_owned()));
-    }
-    Ok(rows.finish())
-}
-
 impl Rows {
+    /// No rows yet, of a part with this metadata.
+    #[cfg(feature = "frames")]
+    pub(super) fn with_metadata(metadata: &[(String, String)]) -> Self {
+        let mut rows = Self::default();
+        for quantity in Quantity::all() {
+            let name = quantity.column();
+            let key = format!("column:{name}");
+            let found = metadata.iter().find(|(known, _)| *known == key);
+            // Of `[B] a + b` the unit is left out.
+            let formula =
+                found.map(|(_, text)| text.split_once("] ").map_or(&**text, |(_, rest)| rest));
+            rows.formulas.insert(quantity, formula.unwrap_or(&name).to_owned());
+        }
+        rows
+    }
+
     /// Returns all launches that were added.
     pub(super) fn finish(mut self) -> Profile {
         self.profile.names.finish();
@@ -66,7 +50,8 @@ impl Rows {
     }
 
     /// Adds a row group; `false` if a row is not valid.
-    fn add(&mut self, group: &RowGroup) -> bool {
+    #[cfg(feature = "frames")]
+    pub(super) fn add(&mut self, group: &RowGroup) -> bool {
         let mut row = Row::default();
         (0..group.height()).all(|at| {
             let is_valid = group.read(at, &mut row);

@@ -2,37 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
 
-use super::manifest::{MANIFEST, Manifest, PartEntry};
-use super::{rows, side_by_side};
-use crate::analysis::{AnalysisError, CeilingSet, Options, Partial, RankFigures, RankId};
+use super::manifest::{Manifest, PartEntry};
+use super::ranks::{Gathered, Rank, merged};
+use super::rows::Rows;
+use crate::analysis::{CeilingSet, Options, Partial, RankId};
 use crate::catalog::Catalog;
 use crate::ingest::IngestError;
 use crate::model::Profile;
+use crate::table::parts::Part;
 
-/// One rank of a fleet.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rank {
-    /// Run and number.
-    pub id: RankId,
-    /// Sums over its launches.
-    pub figures: RankFigures,
-}
-
-/// Many ranks, merged.
-pub struct Gathered {
-    /// Sums by kernel.
-    pub partial: Partial,
-    /// The ranks by run and number.
-    pub ranks: Vec<Rank>,
-    /// What limits the comparison of the ranks, one sentence each.
-    pub notes: Vec<String>,
-    /// Rows of the launch table.
-    pub rows: u64,
-}
+/// What to do about a part that cannot be used.
+const AGAIN: &str = "remove the file and convert the rank again";
 
 /// Reads every part of a partitioned launch table; at any time one rank per thread is in memory.
 ///
@@ -45,72 +27,15 @@ pub fn scan(
     options: &Options,
     threads: usize,
 ) -> Result<Gathered, IngestError> {
-    let manifest = Manifest::read(folder)?.ok_or_else(|| {
-        IngestError::new(folder.display(), format!("no {MANIFEST}, so this is not a whole table"))
-            .help("convert the ranks again: rooflint convert FILE... -o FOLDER/")
-    })?;
+    let manifest = Manifest::of(folder)?;
     agree(folder, &manifest)?;
     let ceilings = options.ceilings.unwrap_or(manifest.ceilings());
     let work = Work { folder, catalog, options, ceilings };
-    let (merged, failed) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-    let next = AtomicUsize::new(0);
-    side_by_side(threads, manifest.parts.len(), || {
-        let (mut partial, mut ranks) = (Partial::default(), Vec::new());
-        while let Some(part) = manifest.parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match work.rank(part) {
-                Ok((one, rank)) => {
-                    partial.merge(one);
-                    ranks.push(rank);
-                }
-                Err(error) => {
-                    // The others need not be read.
-                    next.store(manifest.parts.len(), Ordering::Relaxed);
-                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    failed.push((part.path.clone(), error));
-                }
-            }
-        }
-        merged.lock().unwrap_or_else(PoisonError::into_inner).push((partial, ranks));
-    });
-    let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    failed.sort_by(|one, two| one.0.cmp(&two.0));
-    if let Some((_, error)) = failed.into_iter().next() {
-        return Err(error);
-    }
-    let (mut partial, mut ranks) = (Partial::default(), Vec::new());
-    for (one, some) in merged.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        if one.kernels() > 0 {
-            partial.merge(one);
-        }
-        ranks.extend(some);
-    }
-    ranks.sort_by(|one: &Rank, two| one.id.cmp(&two.id));
-    let mut notes = gaps(ranks.iter().map(|rank| &rank.id));
-    notes.extend(skewed(&manifest));
-    notes.extend(other_devices(&ranks));
+    let whole = merged(&manifest.parts, threads, |_, part| work.rank(part))?;
     let rows = manifest.parts.iter().map(|part| part.rows).sum();
-    Ok(Gathered { partial: partial.ordered(), ranks, notes, rows })
-}
-
-/// Sums the launches of one rank that was read already.
-///
-/// # Errors
-/// As [`scan`].
-pub fn summarize(
-    profile: &Profile,
-    id: RankId,
-    catalog: &Catalog,
-    options: &Options,
-) -> Result<Gathered, AnalysisError> {
-    let partial = Partial::of(profile, &id, catalog, options, options.ceilings)?;
-    let figures = partial.figures();
-    let rows = profile.launches.len() as u64;
-    Ok(Gathered {
-        partial: partial.ordered(),
-        ranks: vec![Rank { id, figures }],
-        notes: Vec::new(),
-        rows,
-    })
+    let mut gathered = Gathered::of(whole, rows);
+    gathered.notes.extend(skewed(&manifest));
+    Ok(gathered)
 }
 
 struct Work<'a> {
@@ -121,17 +46,39 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn rank(&self, part: &PartEntry) -> Result<(Partial, Rank), IngestError> {
+    fn rank(&self, part: &PartEntry) -> Result<(Partial, Vec<Rank>), IngestError> {
         let path = self.folder.join(&part.path);
-        let profile = rows::read(&path, part.rows)?;
+        let profile = read(&path, part.rows)?;
         let id = RankId { run: part.run.as_str().into(), rank: part.rank };
         let partial = Partial::of(&profile, &id, self.catalog, self.options, Some(self.ceilings))
             .map_err(|error| {
             IngestError::new(path.display(), error.to_string()).help(error.help())
         })?;
+        let positions = part.positions.iter();
+        let positions = positions.map(|(axis, at)| (axis.as_str().into(), *at)).collect();
         let figures = partial.figures();
-        Ok((partial, Rank { id, figures }))
+        Ok((partial, vec![Rank { id, figures, positions }]))
     }
+}
+
+/// Reads a part, one row group after the other.
+///
+/// # Errors
+/// [`IngestError`] if it is damaged, of another schema, or has not so many rows as the manifest says.
+pub(super) fn read(path: &Path, expected: u64) -> Result<Profile, IngestError> {
+    let error = |message: String| IngestError::new(path.display(), message).help(AGAIN);
+    let part = Part::open(path).map_err(|cause| error(cause.to_string()))?;
+    if part.height() as u64 != expected {
+        let message = format!("has {} rows, the manifest says {expected}", part.height());
+        return Err(error(message));
+    }
+    let mut rows = Rows::with_metadata(&part.metadata);
+    let mut is_whole = true;
+    part.each(|group| is_whole &= rows.add(group)).map_err(|cause| error(cause.to_string()))?;
+    if !is_whole {
+        return Err(error("has values that a launch table cannot have".to_owned()));
+    }
+    Ok(rows.finish())
 }
 
 /// Checks that the parts on the disk are those of the manifest, and no rank is there twice.
@@ -184,7 +131,7 @@ fn agree(folder: &Path, manifest: &Manifest) -> Result<(), IngestError> {
 }
 
 /// Finds `run=*/rank=*/*.parquet`.
-fn parts_on_disk(folder: &Path) -> Vec<std::path::PathBuf> {
+fn parts_on_disk(folder: &Path) -> Vec<PathBuf> {
     let inside = |folder: &Path| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()
@@ -202,43 +149,6 @@ fn parts_on_disk(folder: &Path) -> Vec<std::path::PathBuf> {
         .collect();
     files.sort();
     files
-}
-
-/// Names the ranks that lack below the highest of each run.
-pub(super) fn gaps<'a>(ids: impl Iterator<Item = &'a RankId>) -> Vec<String> {
-    /// How many gaps are named.
-    const NAMED: usize = 8;
-    let mut runs: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
-    for id in ids {
-        runs.entry(&id.run).or_default().insert(id.rank);
-    }
-    let mut notes = Vec::new();
-    for (run, ranks) in runs {
-        let (mut missing, mut gaps, mut next) = (0, Vec::new(), 0);
-        for rank in &ranks {
-            if *rank > next {
-                missing += rank - next;
-                let last = rank - 1;
-                gaps.push(if last == next {
-                    format!("{next}")
-                } else {
-                    format!("{next}–{last}")
-                });
-            }
-            next = rank.saturating_add(1);
-        }
-        if missing > 0 {
-            let rest = gaps.len().saturating_sub(NAMED);
-            gaps.truncate(NAMED);
-            let rest = if rest > 0 { format!(" and {rest} more gaps") } else { String::new() };
-            notes.push(format!(
-                "run {run}: {missing} of {next} ranks are missing ({}{rest}); sums are those of the ranks that \
-                 are there",
-                gaps.join(", ")
-            ));
-        }
-    }
-    notes
 }
 
 /// Names ranks whose launches do not overlap those of the others in time.
@@ -265,44 +175,4 @@ fn skewed(manifest: &Manifest) -> Vec<String> {
         }
     }
     notes
-}
-
-/// Names ranks on other devices than most.
-pub(super) fn other_devices(ranks: &[Rank]) -> Vec<String> {
-    let Some(usual) = usual_devices(ranks) else { return Vec::new() };
-    let others: Vec<&Rank> = ranks.iter().filter(|rank| rank.figures.devices != *usual).collect();
-    let Some(first) = others.first() else { return Vec::new() };
-    let more = match others.len() {
-        1 => String::new(),
-        count => format!(" and {} more", count - 1),
-    };
-    vec![format!(
-        "rank {}{more} ran on {}, most ran on {}; kernels are summed for each device",
-        first.id,
-        first.figures.devices.join(", "),
-        usual.join(", ")
-    )]
-}
-
-/// Returns the devices that most ranks have.
-pub(super) fn usual_devices(ranks: &[Rank]) -> Option<&Vec<String>> {
-    let mut counts: BTreeMap<&Vec<String>, usize> = BTreeMap::new();
-    for rank in ranks {
-        *counts.entry(&rank.figures.devices).or_default() += 1;
-    }
-    counts.into_iter().max_by_key(|(_, count)| *count).map(|(devices, _)| devices)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_ranks_are_named() {
-        let ids: Vec<RankId> =
-            [0, 1, 3, 7].map(|rank| RankId { run: "a".into(), rank }).into_iter().collect();
-        let notes = gaps(ids.iter());
-        assert!(notes[0].starts_with("run a: 4 of 8 ranks are missing (2, 4–6)"), "{notes:?}");
-        assert!(gaps(ids[..2].iter()).is_empty());
-    }
 }

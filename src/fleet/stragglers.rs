@@ -1,13 +1,12 @@
-//! Ranks that take longer than the others and why, and the imbalance along the axes of parallelism.
+//! Ranks that take longer than the others of their run, and why.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::scan::{Rank, usual_devices};
+use super::ranks::{Rank, usual_devices};
 use crate::analysis::RankId;
+use crate::roofline::STRAGGLER;
 use crate::units::Seconds;
-
-/// Time above the median from which a rank is a straggler: less is common between healthy machines.
-const SLOW: f64 = 0.05;
 
 /// Part of the excess that a cause must explain.
 const EXPLAINS: f64 = 0.5;
@@ -58,29 +57,6 @@ pub struct Straggler {
     pub evidence: String,
 }
 
-/// Imbalance along an axis of parallelism.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Imbalance {
-    /// Name of the axis, such as `tensor`.
-    pub axis: String,
-    /// Number of positions on it.
-    pub size: u64,
-    /// Position whose ranks take longest.
-    pub slowest: u64,
-    /// Mean time of its ranks outside communication.
-    pub slowest_time: Seconds,
-    /// Mean over all positions.
-    pub mean: Seconds,
-}
-
-impl Imbalance {
-    /// Returns the largest time over the mean: 1 is balanced.
-    #[must_use]
-    pub fn ratio(&self) -> f64 {
-        if self.mean > Seconds::ZERO { self.slowest_time / self.mean } else { 1.0 }
-    }
-}
-
 /// Returns the middle of some values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
@@ -88,7 +64,8 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(f64::midpoint(values[last / 2], values[last.div_ceil(2)]))
 }
 
-fn compute(rank: &Rank) -> f64 {
+/// Returns the time outside communication, in seconds.
+pub(super) fn compute(rank: &Rank) -> f64 {
     (rank.figures.measured - rank.figures.communication).get()
 }
 
@@ -119,7 +96,7 @@ struct Usual {
     bytes: f64,
     launches: f64,
     clock: Option<f64>,
-    devices: Vec<String>,
+    devices: Arc<[String]>,
 }
 
 impl Usual {
@@ -127,18 +104,17 @@ impl Usual {
         let middle = |of: fn(&Rank) -> f64| {
             median(ranks.iter().map(|rank| of(rank)).collect()).unwrap_or_default()
         };
-        let owned: Vec<Rank> = ranks.iter().map(|rank| (*rank).clone()).collect();
         Self {
             measured: middle(|rank| rank.figures.measured.get()),
             compute: middle(compute),
             communication: middle(|rank| rank.figures.communication.get()),
-            operations: middle(|rank| rank.figures.work.0),
-            bytes: middle(|rank| rank.figures.work.1),
+            operations: middle(|rank| rank.figures.operations),
+            bytes: middle(|rank| rank.figures.bytes),
             launches: middle(|rank| rank.figures.launches as f64),
             clock: median(
                 ranks.iter().filter_map(|rank| Some(rank.figures.clock?.get())).collect(),
             ),
-            devices: usual_devices(&owned).cloned().unwrap_or_default(),
+            devices: usual_devices(ranks.iter().copied()).cloned().unwrap_or_default(),
         }
     }
 
@@ -147,7 +123,7 @@ impl Usual {
         let figures = &rank.figures;
         let ratio = over(figures.measured.get(), self.measured);
         let compute_ratio = over(compute(rank), self.compute);
-        let is_slow = |ratio: f64| ratio >= 1.0 + SLOW;
+        let is_slow = |ratio: f64| ratio >= 1.0 + STRAGGLER;
         if !is_slow(ratio) && !is_slow(compute_ratio) {
             return None;
         }
@@ -178,8 +154,8 @@ impl Usual {
         }
         let more = |value: f64, usual: f64| if usual > 0.0 { value / usual - 1.0 } else { 0.0 };
         let work = [
-            (more(figures.work.0, self.operations), "operations"),
-            (more(figures.work.1, self.bytes), "bytes"),
+            (more(figures.operations, self.operations), "operations"),
+            (more(figures.bytes, self.bytes), "bytes"),
             (more(figures.launches as f64, self.launches), "launches"),
         ];
         let work = work.into_iter().max_by(|one, two| one.0.total_cmp(&two.0));
@@ -200,45 +176,6 @@ impl Usual {
     }
 }
 
-/// Returns the imbalance along axes whose positions follow from the rank numbers: the first axis changes fastest.
-///
-/// # Errors
-/// A description of the problem if the sizes do not multiply to the number of ranks of a run.
-pub fn imbalances(ranks: &[Rank], axes: &[(String, u64)]) -> Result<Vec<Imbalance>, String> {
-    let all: Option<u64> = axes.iter().try_fold(1_u64, |all, (_, size)| all.checked_mul(*size));
-    let highest = ranks.iter().map(|rank| rank.id.rank.saturating_add(1)).max().unwrap_or_default();
-    if all != Some(highest) {
-        let all = all.map_or("too many".to_owned(), |all| all.to_string());
-        return Err(format!(
-            "the axes have {all} positions, the run has ranks 0 to {}",
-            highest.saturating_sub(1)
-        ));
-    }
-    let mut step = 1;
-    let mut found = Vec::new();
-    for (axis, size) in axes {
-        let mut times = vec![(0.0, 0_u64); *size as usize];
-        for rank in ranks {
-            let position = &mut times[(rank.id.rank / step % size) as usize];
-            *position = (position.0 + compute(rank), position.1 + 1);
-        }
-        step *= size;
-        let means: Vec<f64> =
-            times.iter().map(|(time, count)| time / (*count).max(1) as f64).collect();
-        let there = times.iter().filter(|(_, count)| *count > 0).count().max(1) as f64;
-        let slowest = means.iter().enumerate().max_by(|one, two| one.1.total_cmp(two.1));
-        let (slowest, time) = slowest.map_or((0, 0.0), |(at, time)| (at, *time));
-        found.push(Imbalance {
-            axis: axis.clone(),
-            size: *size,
-            slowest: slowest as u64,
-            slowest_time: Seconds::new(time),
-            mean: Seconds::new(means.iter().sum::<f64>() / there),
-        });
-    }
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,13 +189,14 @@ mod tests {
                 launches: 100,
                 measured: Seconds::new(1.0),
                 communication: Seconds::new(0.2),
-                work: (1e12, 1e9),
+                operations: 1e12,
+                bytes: 1e9,
                 clock: Some(Hertz::new(1.5e9)),
-                devices: vec!["H100".to_owned()],
+                devices: Arc::new(["H100".to_owned()]),
                 ..RankFigures::default()
             };
             change(rank, &mut figures);
-            Rank { id: RankId { run: "run".into(), rank }, figures }
+            Rank { id: RankId { run: "run".into(), rank }, figures, positions: Vec::new() }
         };
         (0..8).map(one).collect()
     }
@@ -281,7 +219,7 @@ mod tests {
         assert_eq!(
             cause(|figures| {
                 slow(figures);
-                figures.devices = vec!["A100".to_owned()];
+                figures.devices = Arc::new(["A100".to_owned()]);
             }),
             [(3, Cause::Device)]
         );
@@ -295,7 +233,7 @@ mod tests {
         assert_eq!(
             cause(|figures| {
                 slow(figures);
-                figures.work.0 = 1.25e12;
+                figures.operations = 1.25e12;
             }),
             [(3, Cause::Work)]
         );
@@ -316,19 +254,5 @@ mod tests {
         });
         let found = stragglers(&ranks);
         assert_eq!((found.len(), found[0].id.rank, found[0].ratio), (1, 5, 1.0));
-    }
-
-    #[test]
-    fn imbalance_follows_the_position_on_each_axis() {
-        // Two tensor positions, four pipeline stages; the third stage takes 1.8 s instead of 0.8 s.
-        let ranks = ranks(|rank, figures| {
-            figures.measured = Seconds::new(if rank / 2 == 2 { 2.0 } else { 1.0 });
-        });
-        let axes = [("tensor".to_owned(), 2), ("pipeline".to_owned(), 4)];
-        let found = imbalances(&ranks, &axes).unwrap();
-        assert_eq!((found[0].ratio(), found[1].slowest), (1.0, 2));
-        assert!((found[1].ratio() - 1.8 / 1.05).abs() < 1e-12, "{found:?}");
-        let error = imbalances(&ranks, &axes[..1]).unwrap_err();
-        assert_eq!(error, "the axes have 2 positions, the run has ranks 0 to 7");
     }
 }

@@ -1,9 +1,11 @@
 //! Distinguishes kernels with equal short names by the differences of their full names.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
 
 use super::short::{elide, split};
+use super::text::{Text, Texts};
 
 /// Maximum characters of a parameter list shown in full, and of a distinguishing word.
 const SHOWN: usize = 32;
@@ -11,43 +13,58 @@ const SHOWN: usize = 32;
 /// Makes the short names of different kernels unique: adds the differing template argument, else
 /// the parameter types, else `~2`. `parsed` gives head and parameter list of a
 /// name, which only equal ones need.
-pub(crate) fn make_unique(shown: &mut [Arc<str>], parsed: impl Fn(usize) -> (String, String)) {
+pub(crate) fn make_unique<'n>(
+    shown: &mut [Text],
+    parsed: impl Fn(usize) -> (Cow<'n, str>, Cow<'n, str>),
+) {
     let names = |group: &[usize]| group.iter().map(|at| parsed(*at)).collect::<Vec<_>>();
     for group in same(shown) {
         let names = names(&group);
-        let arguments: Vec<Vec<&str>> =
-            names.iter().map(|(head, _)| words(template(head))).collect();
-        for ((at, (head, _)), added) in group.iter().zip(&names).zip(differences(&arguments)) {
-            shown[*at] = with_argument(&shown[*at], head, &added).into();
-        }
+        let arguments: Vec<&str> = names.iter().map(|(head, _)| template(head)).collect();
+        let apart = Apart::of(&arguments);
+        rename(shown, &group, |at, shown| {
+            with_argument(shown, &names[at].0, &apart.told(arguments[at]))
+        });
     }
     for group in same(shown) {
         let names = names(&group);
-        let parameters: Vec<Vec<&str>> = names.iter().map(|(_, list)| words(list)).collect();
-        for ((at, (_, list)), added) in group.iter().zip(&names).zip(differences(&parameters)) {
-            let list = types(list);
+        let parameters: Vec<&str> = names.iter().map(|(_, list)| &**list).collect();
+        let apart = Apart::of(&parameters);
+        rename(shown, &group, |at, shown| {
+            let (list, added) = (types(parameters[at]), apart.told(parameters[at]));
             let fits = list.chars().count() <= SHOWN;
             let list = if fits || added.is_empty() { elide(&list, SHOWN) } else { added };
-            shown[*at] = format!("{}({list})", shown[*at]).into();
-        }
+            format!("{shown}({list})")
+        });
     }
     let mut taken = HashSet::with_capacity(shown.len());
     // The number with which the search for a free one goes on, of names met again.
-    let mut next: HashMap<Arc<str>, usize> = HashMap::new();
+    let mut next: HashMap<Text, usize> = HashMap::new();
     for name in shown {
-        if taken.insert(Arc::clone(name)) {
+        if taken.insert(name.clone()) {
             continue;
         }
-        let count = next.entry(Arc::clone(name)).or_insert(2);
-        let mut numbered: Arc<str>;
+        let count = next.entry(name.clone()).or_insert(2);
+        let mut numbered: Text;
         loop {
             numbered = format!("{name}~{count}").into();
             *count += 1;
-            if taken.insert(Arc::clone(&numbered)) {
+            if taken.insert(numbered.clone()) {
                 break;
             }
         }
         *name = numbered;
+    }
+}
+
+/// Gives each name of a group another one.
+fn rename(shown: &mut [Text], group: &[usize], name: impl Fn(usize, &str) -> String) {
+    let mut renamed = Texts::default();
+    for (at, place) in group.iter().enumerate() {
+        renamed.push(&name(at, &shown[*place]));
+    }
+    for (at, place) in group.iter().enumerate() {
+        shown[*place] = renamed.shared(at);
     }
 }
 
@@ -67,57 +84,88 @@ fn template(head: &str) -> &str {
 }
 
 /// Splits a text into words; library names without brackets are words joined by `_`.
-fn words(text: &str) -> Vec<&str> {
+fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_joined = !text.contains(['<', ' ', ',']);
     let in_word =
-        |c: char| c.is_alphanumeric() || c == '-' || (c == '_' && !is_joined) || !c.is_ascii();
-    text.split(|c| !in_word(c)).filter(|word| !word.is_empty()).collect()
+        move |c: char| c.is_alphanumeric() || c == '-' || (c == '_' && !is_joined) || !c.is_ascii();
+    text.split(move |c| !in_word(c)).filter(|word| !word.is_empty())
 }
 
-/// Returns for each of several texts the few words that distinguish it; empty if there are none.
-fn differences(texts: &[Vec<&str>]) -> Vec<String> {
-    /// More would be no short name.
-    const MOST: usize = 3;
-    let length = texts.first().map_or(0, Vec::len);
-    let shorten = |word: &str| elide(word, SHOWN);
-    if texts.iter().any(|words| words.len() != length) {
-        // Of different structure: the first word that no other has.
-        let mut count: HashMap<&str, usize> = HashMap::new();
-        for words in texts {
-            for word in words.iter().collect::<BTreeSet<_>>() {
-                *count.entry(word).or_default() += 1;
+/// The few words that distinguish several texts. There can be as many texts as launches, so that none is kept in words.
+enum Apart<'t> {
+    /// Of different structure: how many texts have each word.
+    Counts(HashMap<&'t str, usize>),
+    /// The words at these places.
+    Places(Vec<usize>),
+}
+
+impl<'t> Apart<'t> {
+    fn of(texts: &[&'t str]) -> Self {
+        /// More would be no short name.
+        const MOST: usize = 3;
+        let first: Vec<&str> = texts.iter().take(1).flat_map(|text| words(text)).collect();
+        if texts.iter().any(|text| words(text).count() != first.len()) {
+            let mut counts: HashMap<&str, usize> = HashMap::new();
+            for text in texts {
+                for word in words(text).collect::<BTreeSet<_>>() {
+                    *counts.entry(word).or_default() += 1;
+                }
+            }
+            return Self::Counts(counts);
+        }
+        let mut varies = vec![false; first.len()];
+        for text in texts {
+            for ((word, first), varies) in words(text).zip(&first).zip(&mut varies) {
+                *varies |= word != *first;
             }
         }
-        let own = |words: &Vec<&str>| {
-            words
-                .iter()
-                .find(|word| count[**word] == 1)
-                .map_or_else(String::new, |one| shorten(one))
-        };
-        return texts.iter().map(own).collect();
+        let varying: Vec<usize> = (0..first.len()).filter(|at| varies[*at]).collect();
+        if varying.len() < 2 {
+            return Self::Places(varying);
+        }
+        let mut chosen: Vec<usize> = Vec::new();
+        // Texts that the chosen words do not distinguish have the same number.
+        let mut kinds: Vec<usize> = vec![0; texts.len()];
+        let mut told = 1;
+        while chosen.len() < MOST && told < texts.len() {
+            let more = varying.iter().filter(|at| !chosen.contains(at)).map(|at| {
+                let with = texts.iter().zip(&kinds).map(|(text, kind)| (*kind, word(text, *at)));
+                (with.collect::<HashSet<_>>().len(), *at)
+            });
+            // The first of those that tell most apart.
+            let best = more.max_by_key(|(told, at)| (*told, Reverse(*at)));
+            let Some((_, at)) = best else { break };
+            chosen.push(at);
+            let mut numbers = HashMap::new();
+            for (text, kind) in texts.iter().zip(&mut kinds) {
+                let next = numbers.len();
+                *kind = *numbers.entry((*kind, word(text, at))).or_insert(next);
+            }
+            told = numbers.len();
+        }
+        chosen.sort_unstable();
+        Self::Places(chosen)
     }
-    let mut chosen: Vec<usize> = Vec::new();
-    let kinds = |chosen: &[usize]| {
-        let key = |words: &Vec<&str>| chosen.iter().map(|at| words[*at].to_owned()).collect();
-        texts.iter().map(key).collect::<HashSet<Vec<String>>>().len()
-    };
-    let varying: Vec<usize> =
-        (0..length).filter(|at| texts.iter().any(|words| words[*at] != texts[0][*at])).collect();
-    while chosen.len() < MOST && kinds(&chosen) < texts.len() {
-        let more = varying.iter().filter(|at| !chosen.contains(at)).map(|at| {
-            let with: Vec<usize> = chosen.iter().chain([at]).copied().collect();
-            (kinds(&with), *at)
-        });
-        // The first of those that tell most apart.
-        let best = more.max_by_key(|(kinds, at)| (*kinds, std::cmp::Reverse(*at)));
-        let Some((_, at)) = best else { break };
-        chosen.push(at);
+
+    /// Returns the words that distinguish one of the texts; empty if there are none.
+    fn told(&self, text: &str) -> String {
+        let shorten = |word: &str| elide(word, SHOWN);
+        match self {
+            // The first word that no other has.
+            Self::Counts(counts) => words(text)
+                .find(|word| counts.get(word) == Some(&1))
+                .map_or_else(String::new, shorten),
+            Self::Places(places) => {
+                let words: Vec<String> = places.iter().map(|at| shorten(word(text, *at))).collect();
+                words.join(", ")
+            }
+        }
     }
-    chosen.sort_unstable();
-    let text = |words: &Vec<&str>| {
-        chosen.iter().map(|at| shorten(words[*at])).collect::<Vec<_>>().join(", ")
-    };
-    texts.iter().map(text).collect()
+}
+
+/// Returns the word of a text at a place.
+fn word(text: &str, at: usize) -> &str {
+    words(text).nth(at).unwrap_or_default()
 }
 
 /// Adds one argument to a short name.
@@ -193,7 +241,7 @@ mod tests {
 
     fn apart(names: &[&str]) -> Vec<String> {
         let short = |name: &&str| KernelName::parse(name).short.into();
-        let mut shown: Vec<Arc<str>> = names.iter().map(short).collect();
+        let mut shown: Vec<Text> = names.iter().map(short).collect();
         make_unique(&mut shown, |at| KernelName::parts(names[at]));
         shown.iter().map(ToString::to_string).collect()
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::launches::{Launches, Renumbered};
-use super::{DeviceHint, HintId, Origin, Profile};
+use super::{DeviceHint, HintId, Origin, Profile, Text};
 
 /// Launches with the names, origins and devices that are new with them.
 ///
@@ -11,7 +11,7 @@ use super::{DeviceHint, HintId, Origin, Profile};
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) launches: Launches,
-    names: Vec<Arc<str>>,
+    names: Vec<Text>,
     origins: Vec<Arc<Origin>>,
     devices: Vec<DeviceHint>,
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::advice::AdviceColumn;
 use super::shapes::{Shape, Shapes};
+use super::uniform::Uniform;
 use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity, ToolAdvice};
 use crate::units::{BEYOND_ALL, Bytes, Flops, Seconds};
 
@@ -81,54 +82,56 @@ impl Values {
     }
 }
 
-/// One quantity of all launches. NaN marks missing values and never leaves this module.
+/// One quantity of all launches; often none varies, such as the peak of a pipe.
 #[derive(Debug, Default, Clone)]
 struct Column {
-    values: Vec<f64>,
-    /// Empty while every value so far has the origin `first`.
-    origins: Vec<OriginId>,
-    first: Option<OriginId>,
+    /// Rows up to the last one with a value.
+    len: usize,
+    /// As bits, which can be compared.
+    values: Uniform<u64>,
+    origins: Uniform<OriginId>,
 }
+
+/// Marks a missing value, and never leaves this module.
+const MISSING: u64 = f64::NAN.to_bits();
 
 impl Column {
     fn put(&mut self, row: usize, value: f64, origin: OriginId) {
-        if self.values.len() <= row {
-            self.values.resize(row + 1, f64::NAN);
+        if row < self.len {
+            self.values.set(row, self.len, value.to_bits());
+            self.origins.set(row, self.len, origin);
+            return;
         }
-        let first = *self.first.get_or_insert(origin);
-        if self.origins.is_empty() && origin != first {
-            self.origins = vec![first; self.values.len()];
-        }
-        if !self.origins.is_empty() {
-            self.origins.resize(self.values.len(), first);
-            self.origins[row] = origin;
-        }
-        self.values[row] = value;
+        self.fill(row, origin);
+        self.values.push(row, value.to_bits());
+        self.origins.push(row, origin);
+        self.len = row + 1;
     }
 
     /// Appends the column of launches that come after so many, whose origins have other ids here.
     fn append(&mut self, before: usize, other: &Self, ids: &[OriginId]) {
-        let Some(first) = other.first.map(|id| ids[usize::from(id.0)]) else { return };
-        let is_alike = self.origins.is_empty() && other.origins.is_empty();
-        if is_alike && self.first.is_none_or(|own| own == first) {
-            self.first = Some(first);
-            self.values.resize(before, f64::NAN);
-            self.values.extend_from_slice(&other.values);
-            return;
-        }
-        for row in 0..other.values.len() {
-            if let Some((value, origin)) = other.get(row) {
-                self.put(before + row, value, ids[usize::from(origin.0)]);
-            }
+        let id = |id: OriginId| ids[usize::from(id.0)];
+        if other.len > 0 {
+            self.fill(before, id(other.origins.get(0)));
+            self.values.append(before, &other.values, other.len, |value| value);
+            self.origins.append(before, &other.origins, other.len, id);
+            self.len = before + other.len;
         }
     }
 
-    fn get(&self, row: usize) -> Option<(f64, OriginId)> {
-        let value = *self.values.get(row)?;
-        if value.is_nan() {
-            return None;
+    /// Appends missing values until there are so many rows; they have the origin of the first value.
+    fn fill(&mut self, rows: usize, next: OriginId) {
+        let origin = if self.len > 0 { self.origins.get(0) } else { next };
+        for row in self.len..rows {
+            self.values.push(row, MISSING);
+            self.origins.push(row, origin);
         }
-        Some((value, self.origins.get(row).copied().or(self.first)?))
+        self.len = self.len.max(rows);
+    }
+
+    fn get(&self, row: usize) -> Option<(f64, OriginId)> {
+        let value = if row < self.len { self.values.get(row) } else { MISSING };
+        (value != MISSING).then(|| (f64::from_bits(value), self.origins.get(row)))
     }
 }
 
@@ -159,19 +162,18 @@ impl Renumbered {
 
 #[derive(Debug, Default)]
 struct Heads {
-    source: Vec<u16>,
-    process: Vec<u32>,
-    id: Vec<u32>,
-    name: Vec<NameId>,
-    operator: Vec<NameId>,
-    shape: Vec<u32>,
-    device: Vec<HintId>,
-    stream: Vec<u32>,
-    /// As long as there are known starts; many exports have none.
-    start: Vec<u64>,
-    count: Vec<u32>,
-    /// As long as there are known places.
-    place: Vec<NameId>,
+    len: usize,
+    source: Uniform<u16>,
+    process: Uniform<u32>,
+    id: Uniform<u32>,
+    name: Uniform<NameId>,
+    operator: Uniform<NameId>,
+    shape: Uniform<u32>,
+    device: Uniform<HintId>,
+    stream: Uniform<u32>,
+    start: Uniform<u64>,
+    count: Uniform<u32>,
+    place: Uniform<NameId>,
 }
 
 /// Marks an unknown stream; no export uses this number.
@@ -184,7 +186,7 @@ impl Launches {
     /// Returns the number of launches.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.heads.id.len()
+        self.heads.len
     }
 
     /// Returns `true` if there are no launches.
@@ -198,23 +200,18 @@ impl Launches {
         let row = self.len();
         let shape = self.shape_id(head.shape);
         let heads = &mut self.heads;
-        heads.source.push(head.source);
-        heads.process.push(head.process);
-        heads.id.push(head.id);
-        heads.name.push(head.name);
-        heads.operator.push(head.operator);
-        heads.shape.push(shape);
-        heads.device.push(head.device);
-        heads.stream.push(head.stream.unwrap_or(NO_STREAM));
-        if let Some(start) = head.start {
-            heads.start.resize(row, NO_START);
-            heads.start.push(start);
-        }
-        heads.count.push(head.count.max(1));
-        if head.place != NameId::default() {
-            heads.place.resize(row, NameId::default());
-            heads.place.push(head.place);
-        }
+        heads.source.push(row, head.source);
+        heads.process.push(row, head.process);
+        heads.id.push(row, head.id);
+        heads.name.push(row, head.name);
+        heads.operator.push(row, head.operator);
+        heads.shape.push(row, shape);
+        heads.device.push(row, head.device);
+        heads.stream.push(row, head.stream.unwrap_or(NO_STREAM));
+        heads.start.push(row, head.start.unwrap_or(NO_START));
+        heads.count.push(row, head.count.max(1));
+        heads.place.push(row, head.place);
+        heads.len += 1;
         for (quantity, value, origin) in &values.entries {
             self.column(*quantity).put(row, *value, *origin);
         }
@@ -244,8 +241,9 @@ impl Launches {
 
     /// Replaces shape and device of an existing launch, which were not known at first.
     pub fn describe(&mut self, row: usize, shape: Shape, device: HintId) {
-        self.heads.shape[row] = self.shape_id(shape);
-        self.heads.device[row] = device;
+        let shape = self.shape_id(shape);
+        self.heads.shape.set(row, self.heads.len, shape);
+        self.heads.device.set(row, self.heads.len, device);
     }
 
     /// Adds a result of a profiler rule to an existing launch, unless it is already there; returns
@@ -264,18 +262,19 @@ impl Launches {
     #[must_use]
     pub fn head(&self, row: usize) -> Head {
         let heads = &self.heads;
+        let (stream, start) = (heads.stream.get(row), heads.start.get(row));
         Head {
-            source: heads.source[row],
-            process: heads.process[row],
-            id: heads.id[row],
-            name: heads.name[row],
-            operator: heads.operator[row],
-            shape: self.shapes.get(heads.shape[row]),
-            device: heads.device[row],
-            stream: (heads.stream[row] != NO_STREAM).then_some(heads.stream[row]),
-            start: heads.start.get(row).copied().filter(|start| *start != NO_START),
-            count: heads.count[row],
-            place: heads.place.get(row).copied().unwrap_or_default(),
+            source: heads.source.get(row),
+            process: heads.process.get(row),
+            id: heads.id.get(row),
+            name: heads.name.get(row),
+            operator: heads.operator.get(row),
+            shape: self.shapes.get(heads.shape.get(row)),
+            device: heads.device.get(row),
+            stream: (stream != NO_STREAM).then_some(stream),
+            start: (start != NO_START).then_some(start),
+            count: heads.count.get(row),
+            place: heads.place.get(row),
         }
     }
 
@@ -283,12 +282,12 @@ impl Launches {
     #[must_use]
     pub fn kernel_key(&self, row: usize) -> (NameId, NameId, u32, HintId) {
         let heads = &self.heads;
-        (heads.name[row], heads.operator[row], heads.shape[row], heads.device[row])
+        (heads.name.get(row), heads.operator.get(row), heads.shape.get(row), heads.device.get(row))
     }
 
     /// Returns the shape of launch `row`, which is shared with all launches that have it.
     pub(crate) fn shape(&self, row: usize) -> Arc<Shape> {
-        self.shapes.shared(self.heads.shape[row])
+        self.shapes.shared(self.heads.shape.get(row))
     }
 
     /// Returns a value with the id of its origin.
@@ -311,49 +310,49 @@ impl Launches {
     /// Returns the source and the process of launch `row`.
     #[must_use]
     pub fn run(&self, row: usize) -> (u16, u32) {
-        (self.heads.source[row], self.heads.process[row])
+        (self.heads.source.get(row), self.heads.process.get(row))
     }
 
     /// Returns the process of launch `row` and its number there.
     #[must_use]
     pub fn numbers(&self, row: usize) -> (u32, u32) {
-        (self.heads.process[row], self.heads.id[row])
+        (self.heads.process.get(row), self.heads.id.get(row))
     }
 
     /// Iterates over the devices of all launches.
     pub(super) fn devices(&self) -> impl Iterator<Item = HintId> {
-        self.heads.device.iter().copied()
+        (0..self.len()).map(|row| self.heads.device.get(row))
     }
 
     /// Gives the devices other ids, those at their old ones.
     pub(super) fn renumber_devices(&mut self, ids: &[HintId]) {
-        for device in &mut self.heads.device {
-            *device = ids.get(usize::from(device.0)).copied().unwrap_or_default();
-        }
+        let new = |device: HintId| ids.get(usize::from(device.0)).copied().unwrap_or_default();
+        let devices = std::mem::take(&mut self.heads.device);
+        self.heads.device.append(0, &devices, self.heads.len, new);
     }
 
     /// Appends the launches of another profile, whose ids become those of this one.
     pub(super) fn append(&mut self, other: &Self, ids: &Renumbered) {
+        if other.is_empty() {
+            return;
+        }
         let before = self.len();
         let shapes: Vec<u32> = other.shapes.iter().map(|shape| self.shapes.id(shape)).collect();
-        let (heads, from) = (&mut self.heads, &other.heads);
-        if !from.start.is_empty() {
-            heads.start.resize(before, NO_START);
-            heads.start.extend_from_slice(&from.start);
-        }
-        if !from.place.is_empty() {
-            heads.place.resize(before, NameId::default());
-            heads.place.extend(from.place.iter().map(|name| ids.name(*name)));
-        }
-        heads.source.extend(from.source.iter().map(|source| source.saturating_add(ids.sources)));
-        heads.process.extend_from_slice(&from.process);
-        heads.id.extend_from_slice(&from.id);
-        heads.name.extend(from.name.iter().map(|name| ids.name(*name)));
-        heads.operator.extend(from.operator.iter().map(|name| ids.name(*name)));
-        heads.shape.extend(from.shape.iter().map(|shape| shapes[*shape as usize]));
-        heads.device.extend(from.device.iter().map(|device| ids.devices[usize::from(device.0)]));
-        heads.stream.extend_from_slice(&from.stream);
-        heads.count.extend_from_slice(&from.count);
+        let (heads, from, rows) = (&mut self.heads, &other.heads, other.len());
+        let name = |name| ids.name(name);
+        let device = |device: HintId| ids.devices[usize::from(device.0)];
+        heads.source.append(before, &from.source, rows, |id| id.saturating_add(ids.sources));
+        heads.process.append(before, &from.process, rows, |process| process);
+        heads.id.append(before, &from.id, rows, |id| id);
+        heads.name.append(before, &from.name, rows, name);
+        heads.operator.append(before, &from.operator, rows, name);
+        heads.shape.append(before, &from.shape, rows, |shape| shapes[shape as usize]);
+        heads.device.append(before, &from.device, rows, device);
+        heads.stream.append(before, &from.stream, rows, |stream| stream);
+        heads.start.append(before, &from.start, rows, |start| start);
+        heads.count.append(before, &from.count, rows, |count| count);
+        heads.place.append(before, &from.place, rows, name);
+        heads.len += rows;
         for quantity in other.quantities() {
             if let Some(Some(column)) = other.columns.get(quantity.index()) {
                 self.column(quantity).append(before, column, &ids.origins);
@@ -370,35 +369,22 @@ impl Launches {
     /// Keeps only the launches for which `keep` returns `true`, in order.
     pub fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let rows: Vec<usize> = (0..self.len()).filter(|row| keep(*row)).collect();
-        let heads = &self.heads;
-        let pick = |column: &Vec<u32>| rows.iter().map(|row| column[*row]).collect();
-        self.heads = Heads {
-            source: rows.iter().map(|row| heads.source[*row]).collect(),
-            process: pick(&heads.process),
-            id: pick(&heads.id),
-            name: rows.iter().map(|row| heads.name[*row]).collect(),
-            operator: rows.iter().map(|row| heads.operator[*row]).collect(),
-            shape: pick(&heads.shape),
-            device: rows.iter().map(|row| heads.device[*row]).collect(),
-            stream: pick(&heads.stream),
-            start: if heads.start.is_empty() {
-                Vec::new()
-            } else {
-                let start = |row: &usize| heads.start.get(*row).copied().unwrap_or(NO_START);
-                rows.iter().map(start).collect()
-            },
-            count: pick(&heads.count),
-            place: if heads.place.is_empty() {
-                Vec::new()
-            } else {
-                let place = |row: &usize| heads.place.get(*row).copied().unwrap_or_default();
-                rows.iter().map(place).collect()
-            },
-        };
+        let heads = &mut self.heads;
+        heads.len = rows.len();
+        heads.source.pick(&rows);
+        heads.process.pick(&rows);
+        heads.id.pick(&rows);
+        heads.name.pick(&rows);
+        heads.operator.pick(&rows);
+        heads.shape.pick(&rows);
+        heads.device.pick(&rows);
+        heads.stream.pick(&rows);
+        heads.start.pick(&rows);
+        heads.count.pick(&rows);
+        heads.place.pick(&rows);
         self.advice.pick(&rows);
         for column in self.columns.iter_mut().flatten() {
             let old = std::mem::take(column);
-            column.first = old.first;
             for (row, from) in rows.iter().enumerate() {
                 if let Some((value, origin)) = old.get(*from) {
                     column.put(row, value, origin);
@@ -416,10 +402,10 @@ impl Launches {
 
     fn shape_id(&mut self, shape: Shape) -> u32 {
         // Neighboring launches often share a shape.
-        if let Some(last) = self.heads.shape.last()
-            && self.shapes.get(*last) == shape
+        if let Some(last) = self.len().checked_sub(1).map(|last| self.heads.shape.get(last))
+            && self.shapes.get(last) == shape
         {
-            return *last;
+            return last;
         }
         self.shapes.id(shape)
     }

@@ -19,7 +19,9 @@ mod reached;
 mod shapes;
 mod short;
 mod source;
+mod text;
 mod timeline;
+mod uniform;
 
 use std::collections::HashSet;
 
@@ -40,6 +42,8 @@ pub use reached::Reached;
 pub use shapes::{Dim3, Shape};
 pub(crate) use short::elide;
 pub use source::{DeviceHint, HintId, Mended, Recorded, Skip, Skips, Source};
+pub use text::Text;
+pub(crate) use text::Texts;
 pub use timeline::{Activity, HostWait, LaunchCall, Step};
 
 /// Everything read from one or more exports.

@@ -1,10 +1,11 @@
 //! Interned strings, and kernel names made short enough to read.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
 
 use super::short;
+use super::text::{Text, Texts};
 
 /// Whether a character leaves the terminal and the order of a text alone.
 fn is_plain(c: char) -> bool {
@@ -31,7 +32,7 @@ pub struct NameId(pub u32);
 /// Interned strings.
 #[derive(Debug)]
 pub struct Names {
-    texts: Vec<Arc<str>>,
+    texts: Texts,
     /// Positions among the texts plus one, where their hash leads; zero if free. Up to half are taken.
     slots: Vec<u32>,
     state: RandomState,
@@ -56,11 +57,12 @@ fn slot(text: &str) -> usize {
 impl Default for Names {
     fn default() -> Self {
         let mut names = Self {
-            texts: vec![Arc::default()],
+            texts: Texts::default(),
             slots: Vec::new(),
             state: RandomState::new(),
             recent: vec![NameId(0); RECENT],
         };
+        names.texts.push("");
         names.grow();
         names
     }
@@ -82,7 +84,7 @@ impl Names {
             // Blanks that stood beside such a character are at an end now, where tables drop them.
             None if !is_printable(text) => self.id(printable(text).trim()),
             None => {
-                self.texts.push(text.into());
+                self.texts.push(text);
                 let count = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
                 self.slots[place] = count;
                 if self.slots.len() < self.texts.len() * 2 {
@@ -100,7 +102,7 @@ impl Names {
         let last = self.slots.len() - 1;
         let mut place = self.state.hash_one(text) as usize & last;
         while let Some(at) = self.slots[place].checked_sub(1)
-            && *self.texts[at as usize] != *text
+            && self.texts.get(at as usize) != text
         {
             place = (place + 1) & last;
         }
@@ -111,7 +113,7 @@ impl Names {
     fn grow(&mut self) {
         self.slots = vec![0; (self.texts.len() * 2 + 1).next_power_of_two().max(64)];
         for at in 0..self.texts.len() {
-            let place = self.place(&self.texts[at]);
+            let place = self.place(self.texts.get(at));
             self.slots[place] = at as u32 + 1;
         }
     }
@@ -127,13 +129,13 @@ impl Names {
     }
 
     /// Returns the texts from an id on.
-    pub(super) fn since(&self, first: usize) -> Vec<Arc<str>> {
-        self.texts[first..].to_vec()
+    pub(super) fn since(&self, first: usize) -> Vec<Text> {
+        (first..self.len()).map(|at| self.texts.shared(at)).collect()
     }
 
     /// Iterates over all texts by id; the first is empty.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.texts.iter().map(|text| &**text)
+        (0..self.len()).map(|at| self.texts.get(at))
     }
 
     /// Returns the text of an id.
@@ -142,7 +144,7 @@ impl Names {
     /// If the id came from another profile.
     #[must_use]
     pub fn get(&self, id: NameId) -> &str {
-        &self.texts[id.0 as usize]
+        self.texts.get(id.0 as usize)
     }
 
     /// Returns the text of an id as a shared string.
@@ -150,8 +152,8 @@ impl Names {
     /// # Panics
     /// If the id came from another profile.
     #[must_use]
-    pub fn shared(&self, id: NameId) -> Arc<str> {
-        Arc::clone(&self.texts[id.0 as usize])
+    pub fn shared(&self, id: NameId) -> Text {
+        self.texts.shared(id.0 as usize)
     }
 }
 
@@ -176,12 +178,12 @@ impl KernelName {
     pub fn parse(name: &str) -> Self {
         let (head, parameters) = parts(name);
         let short = short::short(&head);
-        Self { head, parameters, short }
+        Self { head: head.into_owned(), parameters: parameters.into_owned(), short }
     }
 
     /// Returns only the head of a name, which is much cheaper than the short name.
     #[must_use]
-    pub fn head(name: &str) -> String {
+    pub fn head(name: &str) -> Cow<'_, str> {
         parts(name).0
     }
 
@@ -201,14 +203,14 @@ impl KernelName {
     }
 
     /// Returns what tells kernels apart: the head of a name, and its parameter list as a key.
-    pub(crate) fn identity(name: &str) -> (String, String) {
+    pub(crate) fn identity(name: &str) -> (Cow<'_, str>, String) {
         let (head, parameters) = parts(name);
         let overload = Self::overload(&parameters);
         (head, overload)
     }
 
     /// Returns head and parameter list of a name.
-    pub(crate) fn parts(name: &str) -> (String, String) {
+    pub(crate) fn parts(name: &str) -> (Cow<'_, str>, Cow<'_, str>) {
         parts(name)
     }
 
@@ -220,27 +222,50 @@ impl KernelName {
 
 /// Returns the part of a kernel name that identifies it, without return type and parameter list,
 /// and this list.
-fn parts(name: &str) -> (String, String) {
-    let mut name = undecorated(name).to_owned();
+fn parts(name: &str) -> (Cow<'_, str>, Cow<'_, str>) {
+    match plain(name) {
+        Cow::Borrowed(name) => {
+            let (head, parameters) = divided(name);
+            (head.into(), parameters.into())
+        }
+        Cow::Owned(name) => {
+            let (head, parameters) = divided(&name);
+            (head.to_owned().into(), parameters.to_owned().into())
+        }
+    }
+}
+
+/// Returns a name demangled, without the marks of namespaces that have no name.
+fn plain(name: &str) -> Cow<'_, str> {
+    let mut name = Cow::Borrowed(undecorated(name));
     if name.starts_with("_Z")
         && let Some(text) = demangled(&name)
     {
-        name = text;
+        name = text.into();
     }
     // MSVC writes `<unnamed>::`, sometimes with its first character lost.
     for torn in ["unnamed>::", "<unnamed>::"] {
         if let Some(rest) = name.strip_prefix(torn) {
-            name = rest.to_owned();
+            name = rest.to_owned().into();
         }
     }
-    let name = name.replace("(anonymous namespace)::", "").replace("<unnamed>::", "");
-    let name = undecorated(&name);
+    for mark in ["(anonymous namespace)::", "<unnamed>::"] {
+        if name.contains(mark) {
+            name = name.replace(mark, "").into();
+        }
+    }
+    name
+}
+
+/// Divides a plain name into its head and its parameter list.
+fn divided(name: &str) -> (&str, &str) {
+    let name = undecorated(name);
     let end = parameter_list(name).unwrap_or(name.len());
     let parameters = name[end..].strip_prefix('(').unwrap_or_default();
     let parameters = parameters.rfind(')').map_or(parameters, |close| &parameters[..close]);
     let name = name[..end].trim();
     let name = name.strip_prefix("void ").unwrap_or(name);
-    (strip_return_type(name).to_owned(), parameters.trim().to_owned())
+    (strip_return_type(name), parameters.trim())
 }
 
 /// Removes what profilers and compilers append: ` [1234]`, ` [clone …]`, `.kd`.

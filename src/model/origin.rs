@@ -90,7 +90,7 @@ impl Origin {
 pub struct OriginId(pub u8);
 
 /// The distinct origins of a profile: at most 255, the rest share the last one.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Origins(Vec<Arc<Origin>>);
 
 impl Origins {
@@ -122,14 +122,5 @@ impl Origins {
     #[must_use]
     pub fn get(&self, id: OriginId) -> &Origin {
         &self.0[usize::from(id.0)]
-    }
-
-    /// Returns the origin with this id, shared.
-    ///
-    /// # Panics
-    /// If the id came from another profile.
-    #[must_use]
-    pub fn shared(&self, id: OriginId) -> Arc<Origin> {
-        Arc::clone(&self.0[usize::from(id.0)])
     }
 }

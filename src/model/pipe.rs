@@ -27,6 +27,45 @@ pub enum Precision {
     Unstated,
 }
 
+impl Precision {
+    /// All formats.
+    pub const ALL: [Self; 13] = [
+        Self::Fp64,
+        Self::Fp32,
+        Self::Tf32,
+        Self::Fp16,
+        Self::Bf16,
+        Self::Fp8,
+        Self::Fp6,
+        Self::Fp4,
+        Self::Int32,
+        Self::Int8,
+        Self::Int4,
+        Self::Int1,
+        Self::Unstated,
+    ];
+
+    /// Returns the name in JSON and tables, such as `bf16`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Fp64 => "fp64",
+            Self::Fp32 => "fp32",
+            Self::Tf32 => "tf32",
+            Self::Fp16 => "fp16",
+            Self::Bf16 => "bf16",
+            Self::Fp8 => "fp8",
+            Self::Fp6 => "fp6",
+            Self::Fp4 => "fp4",
+            Self::Int32 => "int32",
+            Self::Int8 => "int8",
+            Self::Int4 => "int4",
+            Self::Int1 => "int1",
+            Self::Unstated => "unstated",
+        }
+    }
+}
+
 /// The hardware that executes an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -20,7 +20,7 @@ pub(super) struct Bench {
 pub(super) fn run(kernels: &[(&str, State, f64)]) -> Bench {
     let profile = ingest::read_text("demo", crate::SAMPLE, &ingest::Options::default()).unwrap();
     let Judged { mut analysis, findings, .. } = Session::default().judge(&profile).unwrap();
-    let finding = findings.by_kernel.iter().flatten().next().unwrap().clone();
+    let finding = findings.by_kernel.values().flatten().next().unwrap().clone();
     let one = analysis.kernels[0].clone();
     let total: f64 = kernels.iter().map(|(.., time)| time * 1e-3).sum();
     let kernel = |(at, (name, state, milliseconds)): (usize, &(&str, State, f64))| {
@@ -33,7 +33,6 @@ pub(super) fn run(kernels: &[(&str, State, f64)]) -> Bench {
             state: *state,
             measured,
             modeled: measured,
-            share: measured.get() / total,
             savings: Seconds::ZERO,
             ..one.clone()
         }
@@ -44,15 +43,18 @@ pub(super) fn run(kernels: &[(&str, State, f64)]) -> Bench {
     analysis.totals.graded = [Seconds::new(total), Seconds::ZERO, Seconds::ZERO];
     analysis.totals.savings_unproven = Seconds::ZERO;
     analysis.groups.clear();
-    let by_kernel = vec![Vec::new(); kernels.len()];
-    let findings = Findings { by_kernel, run: Vec::new(), tally: Vec::new() };
-    Bench { analysis, findings, what_if: Vec::new(), finding }
+    Bench { analysis, findings: Findings::default(), what_if: Vec::new(), finding }
 }
 
 impl Bench {
     pub(super) fn report(&self) -> Report<'_> {
         let (analysis, findings) = (&self.analysis, &self.findings);
         Report { analysis, findings, top: 10, what_if: &self.what_if, command: None }
+    }
+
+    /// Sets the one finding about a kernel.
+    pub(super) fn find(&mut self, position: usize, finding: Finding) {
+        self.findings.by_kernel.insert(position, vec![finding]);
     }
 
     /// A finding of a rule with so many milliseconds at stake: "message; try: next".

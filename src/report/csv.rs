@@ -31,7 +31,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
             Some(Cell::Text(text)) => guarded(&text),
             Some(other) => other.to_string(),
         });
-        let findings = report.findings.by_kernel.get(position).into_iter().flatten();
+        let findings = report.findings.of(position).iter();
         let findings: Vec<&str> = findings.map(|finding| &*finding.rule).collect();
         let changes = report.what_if.iter().flat_map(|one| match one.kernels.get(position) {
             Some(Outcome::Projected(projection)) => {

@@ -17,7 +17,7 @@ mod document;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;
-#[cfg(all(feature = "frames", feature = "gate"))]
+#[cfg(feature = "gate")]
 mod fleet;
 mod format_list;
 mod formats;
@@ -60,8 +60,8 @@ pub use document::{
 pub use explained::Explained;
 #[cfg(feature = "plot")]
 pub use figure::{Canvas, Encoding, PictureError};
-#[cfg(all(feature = "frames", feature = "gate"))]
-pub use fleet::FleetReport;
+#[cfg(feature = "gate")]
+pub use fleet::{FleetReport, fleet_schema};
 pub use format_list::{FormatLine, FormatList, format_list_schema};
 pub use formats::{FORMATS, Format, Render};
 #[cfg(feature = "gate")]
@@ -107,8 +107,7 @@ impl<'a> Report<'a> {
         // Of a whole analysis the rank is the place.
         let ranked = kernel.rank.checked_sub(1).filter(|at| all.get(*at).is_some_and(is_it));
         let position = ranked.or_else(|| all.iter().position(is_it));
-        let found = position.and_then(|position| self.findings.by_kernel.get(position));
-        found.map_or(&[], Vec::as_slice)
+        position.map_or(&[], |position| self.findings.of(position))
     }
 }
 

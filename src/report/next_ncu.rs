@@ -74,7 +74,7 @@ impl Reported for NextNcu<'_> {
         let kernels = self.kernels.iter().map(|kernel| {
             let launches = count(kernel.launches, "launch", "launches");
             let time = si(kernel.measured, "s");
-            let share = percent(kernel.share);
+            let share = percent(self.totals.share(kernel.measured));
             format!("#{} {}: {time}, {share} in {launches}", kernel.rank, printable(&kernel.name))
         });
         document.section("Collects", vec![Block::lines(kernels.collect())]);

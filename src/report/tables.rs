@@ -33,7 +33,7 @@ pub fn kernels(report: &Report<'_>) -> Table<'static> {
         push(&mut table, &column.name, column.form, &column.about, cells);
     }
     let ids = |position: usize| -> String {
-        let found = report.findings.by_kernel.get(position).into_iter().flatten();
+        let found = report.findings.of(position).iter();
         found.map(|finding| &*finding.rule).collect::<Vec<&str>>().join(" ")
     };
     let ids = (0..table.height).map(|position| Some(Cell::Text(ids(position).into())));
@@ -213,14 +213,20 @@ pub fn devices(devices: &[Device]) -> Table<'static> {
 }
 
 /// Adds a column with its unit and meaning.
-fn push(table: &mut Table<'static>, name: &str, form: Form, about: &str, cells: Cells<'static>) {
+pub(super) fn push(
+    table: &mut Table<'static>,
+    name: &str,
+    form: Form,
+    about: &str,
+    cells: Cells<'static>,
+) {
     let about = format!("[{}] {about}", form.label());
     table.metadata.push((format!("column:{name}"), about));
     table.columns.push((name.to_owned(), cells));
 }
 
 /// The same with the name of its schema, which goes by the version of the program.
-fn named(mut table: Table<'static>, name: &str) -> Table<'static> {
+pub(super) fn named(mut table: Table<'static>, name: &str) -> Table<'static> {
     let head = [
         ("schema".to_owned(), format!("rooflint/{name}")),
         ("rooflint".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),

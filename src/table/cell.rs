@@ -146,6 +146,17 @@ impl<'a> Cell<'a> {
         Self::Text(Cow::Borrowed(text))
     }
 
+    /// Makes a cell that borrows nothing.
+    #[must_use]
+    pub fn into_owned(self) -> Cell<'static> {
+        match self {
+            Self::Text(text) => Cell::Text(Cow::Owned(text.into_owned())),
+            Self::Truth(truth) => Cell::Truth(truth),
+            Self::Count(count) => Cell::Count(count),
+            Self::Number(number) => Cell::Number(number),
+        }
+    }
+
     /// Returns the value as a number, if it is one.
     #[must_use]
     pub fn number(self) -> Option<f64> {

@@ -126,6 +126,11 @@ pub fn columns() -> &'static [LaunchColumn] {
     &COLUMNS
 }
 
+/// Returns the columns by which a launch names its device, in the order of the table.
+pub fn device_columns() -> impl Iterator<Item = &'static LaunchColumn> {
+    columns().iter().filter(|column| column.name == "device" || column.name.starts_with("device_"))
+}
+
 fn all() -> Vec<LaunchColumn> {
     let mut all = origin();
     all.extend(identity());

@@ -2,6 +2,7 @@
 
 mod cell;
 mod columns;
+mod facts;
 mod header;
 mod row;
 mod written;
@@ -12,7 +13,8 @@ pub mod frames;
 pub mod parts;
 
 pub use cell::{Cell, Form, guarded};
-pub use columns::{LaunchColumn, columns};
+pub use columns::{LaunchColumn, columns, device_columns};
+pub use facts::{Fact, Facts};
 pub use header::Header;
 pub use row::{Fault, Row, Value};
 pub use written::{Cells, Document, Table};

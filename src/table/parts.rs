@@ -16,6 +16,7 @@ use polars_io::prelude::SerReader;
 use super::SCHEMA;
 use super::cell::{Cell, Form};
 use super::columns::{LaunchColumn, columns};
+use super::facts::{Fact, Facts};
 use super::frames::{FrameError, quietly};
 use super::row::Row;
 use crate::model::{Launch, Profile, Quantity};
@@ -94,6 +95,91 @@ fn cells(
         }
         Form::Share | Form::Factor | Form::Number(_) => {
             Column::new(name, cells.map(|cell| cell.and_then(Cell::number)).collect::<Vec<_>>())
+        }
+    }
+}
+
+/// Reads columns of text from a table in Parquet; a missing cell is an empty text.
+///
+/// # Errors
+/// [`FrameError`] if the file cannot be read, is damaged, or lacks a column.
+pub fn texts<const N: usize>(
+    path: &Path,
+    names: [&str; N],
+) -> Result<Vec<[String; N]>, FrameError> {
+    let read = || -> Result<Vec<[String; N]>, FrameError> {
+        let file = File::open(path).map_err(|cause| FrameError::Read(cause.into()))?;
+        let frame = ParquetReader::new(file)
+            .with_columns(Some(names.map(str::to_owned).to_vec()))
+            .finish()
+            .map_err(FrameError::Read)?;
+        let mut rows = vec![std::array::from_fn(|_| String::new()); frame.height()];
+        for (at, name) in names.iter().enumerate() {
+            let column = frame.column(name).map_err(FrameError::Read)?;
+            let texts = column.str().map_err(FrameError::Read)?;
+            for (row, text) in rows.iter_mut().zip(texts) {
+                text.unwrap_or_default().clone_into(&mut row[at]);
+            }
+        }
+        Ok(rows)
+    };
+    quietly(read).unwrap_or(Err(FrameError::Damaged))
+}
+
+/// Adds what the statistics of a table in Parquet say of columns with these names and forms.
+///
+/// # Errors
+/// [`FrameError`] if the file cannot be read, or is damaged.
+pub fn facts<'a>(
+    path: &Path,
+    columns: impl Iterator<Item = (&'a str, Form)>,
+    into: &mut Facts,
+) -> Result<(), FrameError> {
+    let read = || -> Result<(), FrameError> {
+        let file = File::open(path).map_err(|cause| FrameError::Read(cause.into()))?;
+        let mut reader = ParquetReader::new(file);
+        let footer = reader.get_metadata().map_err(FrameError::Read)?;
+        for (name, form) in columns {
+            for group in footer.row_groups.iter().filter(|group| group.num_rows() > 0) {
+                let chunks = group.columns_under_root_iter(name);
+                let chunk = chunks.into_iter().flatten().next();
+                let known = chunk.and_then(|chunk| chunk.metadata().statistics.as_ref());
+                let Some((known, nulls)) = known.and_then(|known| Some((known, known.null_count?)))
+                else {
+                    into.add(name, Fact::Mixed);
+                    continue;
+                };
+                let ends = [&known.min_value, &known.max_value];
+                let [least, greatest] = ends.map(|end| value(form, end.as_deref()?));
+                let is_exact = known.is_min_value_exact != Some(false)
+                    && known.is_max_value_exact != Some(false);
+                into.add(
+                    name,
+                    match (nulls, least) {
+                        (nulls, _) if i64::try_from(group.num_rows()) == Ok(nulls) => Fact::Missing,
+                        (0, Some(least)) if is_exact && greatest.as_ref() == Some(&least) => {
+                            Fact::Constant(least)
+                        }
+                        (0, _) => Fact::Filled,
+                        _ => Fact::Mixed,
+                    },
+                );
+            }
+        }
+        Ok(())
+    };
+    quietly(read).unwrap_or(Err(FrameError::Damaged))
+}
+
+/// Returns a value as statistics have it; numbers are little-endian.
+fn value(form: Form, bytes: &[u8]) -> Option<Cell<'static>> {
+    let word = || bytes.try_into().ok();
+    match form {
+        Form::Text => Some(Cell::word(std::str::from_utf8(bytes).ok()?).into_owned()),
+        Form::Truth => Some(Cell::Truth(*bytes.first()? != 0)),
+        Form::Count => Some(Cell::Count(u64::from_le_bytes(word()?))),
+        Form::Share | Form::Factor | Form::Number(_) => {
+            Some(Cell::Number(f64::from_le_bytes(word()?)))
         }
     }
 }

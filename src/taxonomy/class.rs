@@ -114,6 +114,12 @@ impl Class {
         self.kind.is_some_and(Kind::is_product)
     }
 
+    /// Returns `true` if such kernels have threads by the number of their elements.
+    #[must_use]
+    pub const fn is_per_element(&self) -> bool {
+        matches!(self.category, Category::Elementwise | Category::DataMovement)
+    }
+
     /// Returns `true` if it is bound by a link to the host or to another device, not by this
     /// device's roofs.
     #[must_use]

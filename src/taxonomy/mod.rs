@@ -89,9 +89,13 @@ impl Taxonomy {
     /// Runs in linear time in the length of the name, and accepts any text.
     #[must_use]
     pub fn classify(&self, name: &str) -> Class {
-        let head = KernelName::head(name);
         // A namespace that contains `gemm`, and has nothing to do with it.
-        let head = head.replace("fbgemm_gpu::", "");
+        const APART: &str = "fbgemm_gpu::";
+
+        let mut head = KernelName::head(name);
+        if head.contains(APART) {
+            head = head.replace(APART, "").into();
+        }
         let mut class = Class::unknown();
         let rule = self.classes.matches(&head).next();
         let rule = rule.and_then(|(at, _)| self.table.classes.get(at));

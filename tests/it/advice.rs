@@ -56,12 +56,12 @@ fn wrong(case: &Case) -> Vec<String> {
     let path = folder().join(format!("{}.csv", case.file));
     let profile = ingest::read(&[Input::Named(path)], &ingest::Options::default()).unwrap();
     let Judged { analysis, findings, .. } = Session::default().judge(&profile).unwrap();
-    let mut kernels = analysis.kernels.iter().zip(&findings.by_kernel);
+    let mut kernels = analysis.kernels.iter().enumerate();
     let told = if case.kernel == RUN {
         told(&findings.run)
     } else {
-        let (_, found) = kernels.find(|(kernel, _)| kernel.is_named(&case.kernel)).unwrap();
-        told(found)
+        let (at, _) = kernels.find(|(_, kernel)| kernel.is_named(&case.kernel)).unwrap();
+        told(findings.of(at))
     };
     let report =
         Report { analysis: &analysis, findings: &findings, top: 10, what_if: &[], command: None };

@@ -43,7 +43,7 @@ fn shares(analysis: &Analysis) -> [f64; 5] {
             state if !state.is_modeled() => 3,
             _ => kernel.confidence.map_or(4, |confidence: Confidence| confidence as usize),
         };
-        sums[column] += 100.0 * kernel.share;
+        sums[column] += 100.0 * analysis.totals.share(kernel.measured);
     }
     sums
 }

@@ -54,6 +54,8 @@ mod rule_coverage;
 mod rules;
 mod saved;
 mod site;
+#[cfg(feature = "frames")]
+mod sql;
 mod taxonomy;
 mod terminal;
 mod timeline;

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rooflint::analysis::{self, Options, State};
+use rooflint::analysis::{self, Kernel, Options, State};
 use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input};
 use rooflint::model::{Dim3, OriginKind, Profile, Quantity};
@@ -346,7 +346,8 @@ fn states(file: &str, profile: &Profile) -> String {
     let analysis = analysis::analyze(profile, &Catalog::builtin(), &options)
         .unwrap_or_else(|error| panic!("{file}: {error}"));
     let totals = &analysis.totals;
-    let shares: f64 = analysis.kernels.iter().map(|kernel| kernel.share).sum();
+    let share = |kernel: &Kernel| analysis.totals.share(kernel.measured);
+    let shares: f64 = analysis.kernels.iter().map(share).sum();
     assert!(totals.measured.get() == 0.0 || (shares - 1.0).abs() < 1e-9, "{file}: {shares}");
     assert!(totals.savings.get() <= totals.savings_high.get() * 1.000_001, "{file}");
     assert!(totals.savings_high.get() <= totals.measured.get(), "{file}");

@@ -133,7 +133,7 @@ fn every_rule_speaks_judges_or_says_what_it_lacks() {
             assert_eq!(lacks, tally.cannot_judge, "{}", tally.rule);
             assert!(tally.missing.keys().all(|metric| !metric.is_empty()));
         }
-        for finding in findings.by_kernel.iter().flatten().chain(&findings.run) {
+        for finding in findings.by_kernel.values().flatten().chain(&findings.run) {
             let known = rules::rule(&finding.rule).unwrap();
             assert!(finding.at_stake_s >= finding.at_stake_low_s, "{finding:?}");
             assert!(finding.at_stake_low_s >= 0.0 && finding.at_stake_s.is_finite(), "{finding:?}");

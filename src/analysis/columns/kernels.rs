@@ -87,8 +87,9 @@ fn measured() -> Vec<Column> {
             "measured time of the launches that the model covers, to which roofline time refers",
             |_, kernel| seconds(is_timed(kernel).then_some(kernel.modeled)),
         ),
-        column("share", Share, "share of the measured time of the run", |_, kernel| {
-            is_timed(kernel).then_some(Cell::Number(kernel.share))
+        column("share", Share, "share of the measured time of the run", |analysis, kernel| {
+            let share = || Cell::Number(analysis.totals.share(kernel.measured));
+            is_timed(kernel).then(share)
         }),
         column(
             "flops",
@@ -305,7 +306,10 @@ fn concluded() -> Vec<Column> {
             "run_speedup",
             Factor,
             "speedup of the run if `savings_s` is realized",
-            |_, kernel| kernel.state.is_modeled().then_some(Cell::Number(kernel.run_speedup)),
+            |analysis, kernel| {
+                let speedup = || Cell::Number(analysis.totals.run_speedup(kernel.savings));
+                kernel.state.is_modeled().then(speedup)
+            },
         ),
         column(
             "coverage",
@@ -313,8 +317,10 @@ fn concluded() -> Vec<Column> {
             "cumulative share of the run's savings up to this rank; missing if it has no savings",
             |_, kernel| kernel.coverage.map(|share| Cell::Number(share.get())),
         ),
-        column("group", Text, "group of the kernel", |_, kernel| Some(Cell::word(&kernel.group)))
-            .always(),
+        column("group", Text, "group of the kernel", |analysis, kernel| {
+            Some(Cell::word(analysis.group_name(kernel)))
+        })
+        .always(),
     ]
 }
 

@@ -2,8 +2,9 @@
 
 use super::{Law, Scene, Sides, grouped, quoted};
 use crate::analysis::ceilings::Roofs;
-use crate::analysis::{Analysis, CeilingSet, law};
+use crate::analysis::{Analysis, CeilingSet};
 use crate::catalog::{CatalogError, Device, Observed};
+use crate::law::work_time;
 use crate::model::{DeviceHint, Engine, OriginKind, Pipe};
 use crate::roofline;
 use crate::units::{BytesPerSecond, FlopsPerSecond, Seconds};
@@ -95,10 +96,10 @@ impl There<'_> {
         };
         let mut times: Vec<(usize, Seconds)> = Vec::new();
         for work in judged.work.iter().filter(|work| work.operations.get() > 0.0) {
-            let peak = |pipe| self.peak(pipe, scene);
-            let time = law::work_time(work.pipe, work.operations, peak);
+            let peak = |pipe| self.peak(pipe, scene).map(FlopsPerSecond::get).into();
+            let time = work_time(work.pipe, work.operations.get(), peak).option();
             let time = time.ok_or_else(|| self.lacks(work.pipe))?;
-            times.push((self.roofs.group(work.pipe), time.value));
+            times.push((self.roofs.group(work.pipe), Seconds::new(time.value)));
         }
         if let Some(busy) = judged.tensor_activity {
             times.push((self.roofs.group(Pipe::Fp16Matrix), self.tensor_activity(busy, scene)?));

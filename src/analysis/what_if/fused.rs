@@ -1,14 +1,13 @@
 //! Projects fusion of neighboring kernels, which saves the traffic between them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::sums::{Sums, Times};
 use super::{Neighbor, Outcome, Projection, Sides, grouped, refusal};
 use crate::analysis::law::Judged;
 use crate::analysis::{Analysis, Instruments, Kernel, State};
 use crate::model::{Head, Launch, Pipe, Profile, Quantity};
-use crate::roofline::{self, Limiter};
+use crate::roofline::Limiter;
 use crate::units::{Bytes, Seconds};
 
 /// A kernel has a neighbor if this share of its launches is followed by the same kernel,
@@ -57,7 +56,7 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
     analysis.each_launch(profile, |position, launch, judged| {
         let roofs = &analysis.devices[kernels[position].device].roofs;
         let group = |pipe: Pipe| roofs.group(pipe);
-        let cost = instruments.get(launch.head.source).fixed_cost;
+        let cost = instruments.fixed_cost(launch.head.source);
         let kernel = &kernels[position];
         let next = member(position, launch, judged, cost, group).map(|next| Member {
             scales: kernel.state.is_modeled() && kernel.limiter != Limiter::Latency,
@@ -94,8 +93,7 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
         }
         (taken[first], taken[second]) = (true, true);
         let into = &kernels[first];
-        outcomes[second] =
-            Outcome::Merged(Neighbor { rank: into.rank, name: Arc::clone(&into.name) });
+        outcomes[second] = Outcome::Merged(Neighbor { rank: into.rank, name: into.name.clone() });
         outcomes[first] = Outcome::Projected(projection);
     }
     outcomes
@@ -134,10 +132,7 @@ fn member(
     group: impl Fn(Pipe) -> usize,
 ) -> Option<Member> {
     let (time, _) = launch.duration()?;
-    let roofline_time = judged.roofline_time()?;
-    if judged.problem.is_some() || roofline::is_faster_than_roof(time, roofline_time.low) {
-        return None;
-    }
+    let times = judged.times.filter(|times| !times.is_faster)?;
     let side = |quantity| launch.value(quantity).map(Bytes::new);
     let mut work: Vec<(usize, Seconds)> =
         judged.work.iter().map(|work| (group(work.pipe), work.time)).collect();
@@ -149,7 +144,7 @@ fn member(
         head: launch.head,
         time,
         cost: cost.min(time),
-        roofline_time: roofline_time.value,
+        roofline_time: times.roofline_time.value,
         memory: judged.memory.map_or(Seconds::ZERO, |memory| memory.value),
         scales: true,
         bytes: judged.bytes?,
@@ -205,7 +200,7 @@ impl Pair {
             return Err("memory reads and writes are not counted separately");
         }
         let is_lower_bound = first.is_lower_bound() || second.is_lower_bound();
-        let with = Neighbor { rank: second.rank, name: Arc::clone(&second.name) };
+        let with = Neighbor { rank: second.rank, name: second.name.clone() };
         let projection = self.times.projection(is_lower_bound, Some(with));
         Ok((projection.projected < projection.measured).then_some(projection))
     }

@@ -7,14 +7,12 @@ mod written;
 
 pub use written::Compulsory;
 
-use std::sync::Arc;
-
 use sums::{Sums, Times};
 
 use super::law::{self, Judged};
 use super::{Analysis, CeilingSet, DeviceUse, Instruments, Kernel, State};
 use crate::catalog::{CatalogError, Device};
-use crate::model::{Launch, Profile};
+use crate::model::{Launch, Profile, Text};
 use crate::roofline::{self, Limiter};
 use crate::units::{ExactSum, Seconds};
 
@@ -68,7 +66,7 @@ pub struct Neighbor {
     /// Rank in the whole profile, from 1.
     pub rank: usize,
     /// Short name.
-    pub name: Arc<str>,
+    pub name: Text,
 }
 
 impl Outcome {
@@ -239,15 +237,12 @@ fn sums(
     }
     let instruments = Instruments::of(profile);
     analysis.each_launch(profile, |position, launch, judged| {
-        let (Some((time, _)), None, Some(roofline_time)) =
-            (launch.duration(), judged.problem, judged.roofline_time())
-        else {
-            return;
-        };
-        if roofline::is_faster_than_roof(time, roofline_time.low) {
+        let (Some((time, _)), Some(times)) = (launch.duration(), &judged.times) else { return };
+        if times.is_faster {
             return;
         }
-        let cost = instruments.get(launch.head.source).fixed_cost;
+        let roofline_time = times.roofline_time;
+        let cost = instruments.fixed_cost(launch.head.source);
         let count = f64::from(launch.head.count);
         let kernel = &kernels[position];
         let ran = &analysis.devices[kernel.device];

@@ -316,7 +316,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
             );
             lines.add(
                 "run speedup",
-                view::factor(kernel.run_speedup),
+                view::factor(analysis.totals.run_speedup(kernel.savings)),
                 "total ÷ (total − savings)".to_owned(),
             );
         }

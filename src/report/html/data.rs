@@ -230,7 +230,7 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
     let own = analysis.groups.iter().filter(|_| analysis.has_own_groups());
     for (position, kernel) in analysis.kernels.iter().enumerate() {
         kernels.add(analysis, kernel, &mut strings);
-        let found = report.findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
+        let found = report.findings.of(position);
         if !found.is_empty() {
             let found = found.iter().map(|one| finding(one, &mut strings)).collect();
             findings.insert(position, found);
@@ -325,7 +325,7 @@ impl Kernels {
         self.uncounted.push((!uncounted.is_empty()).then(|| strings.of(&uncounted)));
         let counted = kernel.work.iter().filter(|work| work.operations.get() > 0.0);
         let work = counted.map(|work| {
-            let counted = work.origin.as_ref().map(|origin| explained::origin(Some(origin)));
+            let counted = analysis.origin(work).map(|origin| explained::origin(Some(origin)));
             let counted = strings.of(&counted.unwrap_or_default());
             (work.pipe as usize, Number(work.operations.get()), Number(work.time.get()), counted)
         });

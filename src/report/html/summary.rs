@@ -2,7 +2,7 @@
 
 use crate::analysis::Segment;
 use crate::report::numbers::change;
-use crate::report::run::{Brief, Certainty, Entry, KERNELS, devices};
+use crate::report::run::{Brief, Certainty, Entry, KERNELS, OverTime, devices};
 use crate::report::view::{MISSING, Style, count, factor, percent, printable, range, si};
 use crate::report::{GateReport, Report, gate};
 use crate::units::Seconds;
@@ -88,7 +88,7 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
             (
                 si(totals.savings.get(), "s"),
                 format!("{}, range {shown}", percent(totals.savings / totals.measured)),
-                factor(totals.run_speedup()),
+                factor(totals.run_speedup(totals.savings)),
                 note,
             )
         } else {
@@ -111,7 +111,7 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
         },
         Figure { label: "Speedup", value: speedup, note: speedup_note, class: "" },
     ];
-    figures.extend(Brief::of(report, 0).over_time.map(|one| Figure {
+    figures.extend(OverTime::of(report.analysis).map(|one| Figure {
         label: "GPU busy",
         value: one.share(),
         note: one.note(),
@@ -128,7 +128,7 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
 
 /// How the time of the GPUs was used.
 pub(super) fn over_time(report: &Report<'_>) -> Option<String> {
-    Brief::of(report, 0).over_time.map(|one| one.sentence())
+    OverTime::of(report.analysis).map(|one| one.sentence())
 }
 
 /// The run's time, part by part.

@@ -135,14 +135,14 @@ struct Kernels<'a>(Report<'a>);
 impl Serialize for Kernels<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Report { analysis, findings, .. } = self.0;
-        let of = |position: usize| findings.by_kernel.get(position).map_or(&[][..], Vec::as_slice);
         let all = analysis.kernels.iter().enumerate();
-        serializer.collect_seq(all.map(|(position, one)| kernel(analysis, one, of(position))))
+        let all = all.map(|(position, one)| kernel(analysis, one, findings.of(position)));
+        serializer.collect_seq(all)
     }
 }
 
 #[derive(Serialize, JsonSchema)]
-struct KernelDocument<'a> {
+pub(super) struct KernelDocument<'a> {
     #[serde(flatten)]
     figures: Figures<'a>,
     /// Blocks in x, y and z.
@@ -383,7 +383,7 @@ fn positive(time: Seconds) -> Option<f64> {
     (time.get() > 0.0).then(|| time.get())
 }
 
-fn kernel<'a>(
+pub(super) fn kernel<'a>(
     analysis: &'a Analysis,
     kernel: &'a Kernel,
     findings: &'a [Finding],
@@ -427,7 +427,7 @@ fn kernel<'a>(
         averages: kernel
             .averages
             .iter()
-            .map(|(quantity, value)| (quantity.column(), *value))
+            .map(|(quantity, value)| (quantity.column(), value))
             .collect(),
         findings,
         tool_advice: advice::documents(&kernel.tool_advice),
@@ -451,7 +451,7 @@ mod tests {
     #[test]
     fn every_kernel_has_its_own_findings_and_no_table_limits_them() {
         let mut bench = run(&[("a", State::Fair, 3.0), ("b", State::Fair, 1.0)]);
-        bench.findings.by_kernel[1] = vec![bench.finding("one", Severity::High, 2.0)];
+        bench.find(1, bench.finding("one", Severity::High, 2.0));
         bench.findings.tally = vec![Tally {
             rule: "one".into(),
             found: 1,

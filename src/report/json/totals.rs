@@ -96,7 +96,7 @@ pub(in crate::report) fn document(totals: &Totals) -> TotalsDocument {
         savings_unproven_s: modeled.then(|| totals.savings_unproven.get()),
         savings_low_s: modeled.then(|| totals.savings_low.get()),
         savings_high_s: modeled.then(|| totals.savings_high.get()),
-        run_speedup: modeled.then(|| totals.run_speedup()),
+        run_speedup: modeled.then(|| totals.run_speedup(totals.savings)),
         not_judged_s: totals.unmodeled.get(),
         certain_s: totals.graded(Confidence::Certain).get(),
         likely_s: totals.graded(Confidence::Likely).get(),

@@ -49,17 +49,18 @@ pub(super) fn roofline(report: &Report<'_>, baseline: Option<&Analysis>) -> Roof
     let scene = &all[0];
     let before = Before::of(report, baseline);
     let kernel = |point: &scene::Point| &report.analysis.kernels[point.kernel];
+    let share = |kernel: &Kernel| report.analysis.totals.share(kernel.measured);
     let matter: Vec<&scene::Point> =
-        scene.points.iter().filter(|point| kernel(point).share >= MATTERS).collect();
+        scene.points.iter().filter(|point| share(kernel(point)) >= MATTERS).collect();
     let has_levels = matter.len() <= WITH_LEVELS;
     let points = scene.points.iter().map(|point| {
         let kernel = kernel(point);
-        let levels = point.levels.iter().filter(|_| has_levels && kernel.share >= MATTERS);
+        let levels = point.levels.iter().filter(|_| has_levels && share(kernel) >= MATTERS);
         Point {
             look: look(kernel.limiter, kernel.state == State::Flagged),
             intensity: point.intensity,
             rate: point.rate,
-            share: Some(kernel.share),
+            share: Some(share(kernel)),
             label: Some(label(kernel)),
             levels: levels.map(|(level, intensity)| (level.label(), *intensity)).collect(),
             before: before.place(point.kernel),
@@ -234,15 +235,16 @@ fn bars<'a>(
     for group in [&mut moving, &mut rest] {
         group.sort_by(|one, two| two.0.measured.get().total_cmp(&one.0.measured.get()));
     }
-    let share = |group: &[(&Kernel, _)]| group.iter().map(|(kernel, _)| kernel.share).sum::<f64>();
+    let share = |kernel: &Kernel| report.analysis.totals.share(kernel.measured);
+    let shares = |group: &[(&Kernel, _)]| group.iter().map(|(one, _)| share(one)).sum::<f64>();
     let has_points = !scene.points.is_empty();
     let most = if has_points { ROWS.0 } else { ROWS.1 };
     let roof = scene.memory.iter().find(|roof| roof.kind == MemoryLevel::Dram);
     let mut panels = Vec::new();
     // Beside marks, bars are for what the run spends its time on, too.
     for (group, least, is_moving) in [(moving, MATTERS, true), (rest, 0.1, false)] {
-        let matters = |kernel: &Kernel| !has_points || kernel.share >= MATTERS;
-        let is_drawn = !group.is_empty() && (!has_points || share(&group) >= least);
+        let matters = |kernel: &Kernel| !has_points || share(kernel) >= MATTERS;
+        let is_drawn = !group.is_empty() && (!has_points || shares(&group) >= least);
         let is_drawn = is_drawn && (!is_moving || roof.is_some());
         let (shown, hidden): (Vec<_>, Vec<_>) =
             group.into_iter().partition(|(kernel, _)| is_drawn && matters(kernel));
@@ -250,7 +252,7 @@ fn bars<'a>(
             .iter()
             .take(most)
             .map(|(kernel, _)| match (is_moving, roof) {
-                (true, Some(roof)) => moved(kernel, roof.theoretical),
+                (true, Some(roof)) => moved(kernel, share(kernel), roof.theoretical),
                 _ => time::row(kernel, None),
             })
             .collect();
@@ -290,14 +292,14 @@ fn bandwidth(kernel: &Kernel) -> Option<f64> {
     is_bound.then(|| (bytes / kernel.modeled).get())
 }
 
-fn moved(kernel: &Kernel, roof: f64) -> Row {
+fn moved(kernel: &Kernel, share: f64, roof: f64) -> Row {
     let rate = bandwidth(kernel).unwrap_or_default();
     let look = look(Limiter::Memory, true);
     let note = format!(
         "{}, {} of the roof; {} of the time",
         si(rate, "B/s"),
         percent(rate / roof),
-        percent(kernel.share)
+        percent(share)
     );
     let segments = vec![Segment { from: 0.0, to: rate, look }];
     Row { label: label(kernel), segments, before: None, note }

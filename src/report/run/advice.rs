@@ -11,7 +11,7 @@ use crate::rules::{self, Finding, Severity};
 /// pipe: the ranking does not show them.
 pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
     const LINES: usize = 5;
-    let kernels = report.analysis.kernels.iter().zip(&report.findings.by_kernel);
+    let kernels = report.findings.of_kernels(report.analysis);
     let apart = kernels
         .filter(|(kernel, _)| kernel.state != State::Flagged && kernel.state != State::Waived)
         // At its roof, another pipe or format is all that is left.
@@ -98,7 +98,7 @@ pub(super) fn own(report: &Report<'_>, style: &Style) -> Vec<String> {
     let tallies = report.findings.tally.iter();
     let own = tallies.filter(|tally| rules::rule(&tally.rule).is_none());
     let lines = own.filter_map(|tally| {
-        let kernels = report.analysis.kernels.iter().zip(&report.findings.by_kernel);
+        let kernels = report.findings.of_kernels(report.analysis);
         let found: Vec<(&Kernel, &Finding)> = kernels
             .filter_map(|(kernel, found)| {
                 Some((kernel, found.iter().find(|finding| finding.rule == tally.rule)?))
@@ -150,16 +150,15 @@ mod tests {
             let mut finding = bench.finding(rule, Severity::Medium, 2.0);
             // At a roof, another pipe is all that is left.
             finding.estimator = "pipe";
-            bench.findings.by_kernel[at] = vec![finding];
+            bench.find(at, finding);
         }
         // A low one, and one of the user's own rules.
-        bench.findings.by_kernel[3] = vec![
-            bench.finding(rule, Severity::Low, 2.0),
-            bench.finding("my-own", Severity::High, 2.0),
-        ];
+        let low = bench.finding(rule, Severity::Low, 2.0);
+        let own = bench.finding("my-own", Severity::High, 2.0);
+        bench.findings.by_kernel.insert(3, vec![low, own]);
         // What a better implementation wins is among the steps.
         bench.analysis.kernels[4].savings = Seconds::new(1e-3);
-        bench.findings.by_kernel[4] = vec![bench.finding(rule, Severity::High, 2.0)];
+        bench.find(4, bench.finding(rule, Severity::High, 2.0));
         let text = format!(
             "b (near roofline): {rule}: message; try: next (at most 2.00 ms, beyond the \
              savings)"
@@ -172,7 +171,7 @@ mod tests {
         let kernels = [("a", State::Fair, 3.0), ("b", State::Fair, 5.0), ("c", State::Fair, 9.0)];
         let mut bench = judged(&kernels);
         for (at, severity) in [(0, Severity::High), (1, Severity::High), (2, Severity::Low)] {
-            bench.findings.by_kernel[at] = vec![bench.finding("my-own", severity, 0.0)];
+            bench.find(at, bench.finding("my-own", severity, 0.0));
         }
         let tally = |rule: &'static str, cannot_judge: usize| Tally {
             rule: rule.into(),

@@ -90,6 +90,16 @@ impl<'a> Brief<'a> {
     /// The brief of a report, with so many kernels at most.
     pub(in crate::report) fn of(report: &Report<'a>, most: usize) -> Self {
         let (kernels, all) = entries(report, most);
+        Self::about(report, kernels, all)
+    }
+
+    /// The same brief with no more kernels than these.
+    pub(super) fn first(&self, report: &Report<'a>, most: usize) -> Self {
+        let kernels = self.kernels.iter().take(most).copied().collect();
+        Self::about(report, kernels, self.all)
+    }
+
+    fn about(report: &Report<'a>, kernels: Vec<Entry<'a>>, all: usize) -> Self {
         let (steps, missing) = (steps(report, &kernels), missing(report, &kernels));
         let beyond = beyond(report, &kernels);
         let over_time = OverTime::of(report.analysis);
@@ -177,7 +187,7 @@ fn beyond<'a>(report: &Report<'a>, listed: &[Entry<'_>]) -> Option<Beyond<'a>> {
         told.any(|entry| entry.finding.is_some_and(|told| told.rule == finding.rule))
     };
     let mut rules: Vec<Beyond<'a>> = Vec::new();
-    for (kernel, found) in analysis.kernels.iter().zip(&report.findings.by_kernel) {
+    for (kernel, found) in report.findings.of_kernels(analysis) {
         let of_pipe = found.iter().filter(|one| one.estimator == "pipe" && one.next.is_some());
         // Two rules about one kernel are about the same time.
         let largest = of_pipe.max_by(|one, two| one.at_stake_s.total_cmp(&two.at_stake_s));
@@ -297,7 +307,7 @@ mod tests {
         let mut bench = judged(&states);
         for (at, (_, savings)) in kernels.iter().enumerate() {
             bench.analysis.kernels[at].savings = ms(*savings);
-            bench.findings.by_kernel[at] = vec![bench.finding("one", Severity::High, *savings)];
+            bench.find(at, bench.finding("one", Severity::High, *savings));
         }
         bench
     }
@@ -320,7 +330,7 @@ mod tests {
     #[test]
     fn grids_with_the_same_cause_are_one_entry() {
         let mut bench = bench(&[("a", 2.0), ("a", 1.0), ("a", 3.0)]);
-        bench.findings.by_kernel[2][0].rule = "another".into();
+        bench.find(2, bench.finding("another", Severity::High, 3.0));
         let brief = Brief::of(&bench.report(), KERNELS);
         let grids: Vec<usize> = brief.kernels.iter().map(|entry| entry.grids).collect();
         assert_eq!(grids, [2, 1]);
@@ -357,9 +367,9 @@ mod tests {
                 finding.confidence = confidence;
                 finding
             });
-            bench.findings.by_kernel[0] = findings.collect();
+            bench.findings.by_kernel.insert(0, findings.collect());
             let kernel = &bench.analysis.kernels[0];
-            cause(&bench.findings.by_kernel[0], kernel).map(|finding| finding.rule.to_string())
+            cause(bench.findings.of(0), kernel).map(|finding| finding.rule.to_string())
         };
         assert_eq!(found([4.0, 2.5, 3.0]).as_deref(), Some("high"));
         assert_eq!(found([4.0, 1.0, 3.0]).as_deref(), Some("medium"));
@@ -394,7 +404,7 @@ mod tests {
         for (at, milliseconds) in [(1, 4.0), (2, 5.0)] {
             let mut finding = bench.finding("pipe", Severity::High, milliseconds);
             finding.estimator = "pipe";
-            bench.findings.by_kernel[at] = vec![finding];
+            bench.find(at, finding);
         }
         let brief = Brief::of(&bench.report(), KERNELS);
         let sentence = brief.beyond.unwrap().sentence(&Style::default());
@@ -404,7 +414,7 @@ mod tests {
     #[test]
     fn the_command_names_the_kernels_that_no_rule_explains() {
         let mut bench = bench(&[("a<float>", 2.0), ("ns::b(int)", 1.5)]);
-        bench.findings.by_kernel = vec![Vec::new(), Vec::new()];
+        bench.findings.by_kernel.clear();
         bench.analysis.lacking.clear();
         let missing = Brief::of(&bench.report(), KERNELS).missing.unwrap();
         assert_eq!(missing.what, "what the warps of #1, #2 wait for");

@@ -81,7 +81,7 @@ fn blocks(report: &Report<'_>, kernel: &Kernel) -> Vec<Block> {
         "State",
         format!("{}: {}", kernel.state.label(), printable(&kernel.reason.to_string())),
     ));
-    facts.extend(savings(kernel).map(|savings| Fact::new("Savings", savings)));
+    facts.extend(savings(report, kernel).map(|savings| Fact::new("Savings", savings)));
     let cause = entry::cause(found, kernel);
     facts.push(Fact::new(
         "Cause",
@@ -100,7 +100,7 @@ fn blocks(report: &Report<'_>, kernel: &Kernel) -> Vec<Block> {
     vec![Block::Facts(facts), Block::Section(arithmetic)]
 }
 
-fn savings(kernel: &Kernel) -> Option<String> {
+fn savings(report: &Report<'_>, kernel: &Kernel) -> Option<String> {
     if kernel.is_unproven() && kernel.savings_high > Seconds::ZERO {
         let most = si(kernel.savings_high.get(), "s");
         return Some(format!("unproven: at most {most}, no certain cause was found"));
@@ -112,7 +112,7 @@ fn savings(kernel: &Kernel) -> Option<String> {
             "{} (range {}), {certainty}: {} faster overall",
             si(kernel.savings.get(), "s"),
             range(kernel.savings_low, kernel.savings_high),
-            factor(kernel.run_speedup)
+            factor(report.analysis.totals.run_speedup(kernel.savings))
         )
     })
 }

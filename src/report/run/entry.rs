@@ -1,7 +1,9 @@
 //! The kernels of a brief: those with most to save, grids of one cause together.
 
+use std::cmp::Ordering;
+
 use super::sentence::{ROOM, first_clauses, sentence};
-use crate::analysis::{GroupTotals, Kernel, State, Target};
+use crate::analysis::{Analysis, GroupTotals, Kernel, State, Target};
 use crate::report::Report;
 use crate::report::numbers::count;
 use crate::report::view::{Style, name, si};
@@ -9,7 +11,7 @@ use crate::rules::Finding;
 use crate::units::Seconds;
 
 /// A kernel, with all its grids that have the same cause.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(in crate::report) struct Entry<'a> {
     /// The one with most to save.
     pub(in crate::report) kernel: &'a Kernel,
@@ -58,7 +60,11 @@ impl Certainty {
 
 impl<'a> Entry<'a> {
     /// Kernels of one cause; none of no kernels.
-    fn of(kernels: &[&'a Kernel], finding: Option<&'a Finding>) -> Option<Self> {
+    fn of(
+        analysis: &Analysis,
+        kernels: &[&'a Kernel],
+        finding: Option<&'a Finding>,
+    ) -> Option<Self> {
         let first = *kernels.first()?;
         let sum =
             |time: fn(&Kernel) -> Seconds| kernels.iter().map(|one| time(one)).sum::<Seconds>();
@@ -76,7 +82,7 @@ impl<'a> Entry<'a> {
             kernel: first,
             grids: kernels.len(),
             measured: sum(|one| one.measured),
-            share: kernels.iter().map(|one| one.share).sum(),
+            share: kernels.iter().map(|one| analysis.totals.share(one.measured)).sum(),
             headroom: (expected > Seconds::ZERO)
                 .then(|| (modeled / expected, modeled / high.max(expected))),
             savings: if first.has_savings() { sum(|one| one.savings) } else { Seconds::ZERO },
@@ -118,10 +124,10 @@ impl<'a> Entry<'a> {
 
 /// An entry for each of these kernels, whatever it can save.
 pub(super) fn of_kernels<'a>(report: &Report<'a>, kernels: &[&'a Kernel]) -> Vec<Entry<'a>> {
-    let entries = kernels
-        .iter()
-        .filter_map(|kernel| Entry::of(&[*kernel], cause(report.findings_of(kernel), kernel)));
-    entries.collect()
+    let entry = |kernel: &&'a Kernel| {
+        Entry::of(report.analysis, &[*kernel], cause(report.findings_of(kernel), kernel))
+    };
+    kernels.iter().filter_map(entry).collect()
 }
 
 /// So many kernels with savings, then with unproven ones, each most first; and how many there are.
@@ -131,18 +137,18 @@ pub(super) fn entries<'a>(report: &Report<'a>, most: usize) -> (Vec<Entry<'a>>, 
     let analysis = report.analysis;
     let floor = analysis.smallest_win();
     let mut alike: Vec<(&'a Kernel, Option<&'a Finding>)> = Vec::new();
-    for (kernel, found) in analysis.kernels.iter().zip(&report.findings.by_kernel) {
+    for (position, kernel) in analysis.kernels.iter().enumerate() {
         let is_proven = kernel.has_savings() && kernel.savings > Seconds::ZERO;
         let is_open = kernel.is_unproven() && kernel.savings_high >= floor;
         if is_proven || is_open {
-            alike.push((kernel, cause(found, kernel)));
+            alike.push((kernel, cause(report.findings.of(position), kernel)));
         }
     }
     // Kernels of one cause stand side by side, the first of them first.
     alike.sort_unstable_by(|one, two| (key(one).cmp(&key(two))).then(one.0.rank.cmp(&two.0.rank)));
     let entry = |alike: &[(&'a Kernel, Option<&'a Finding>)]| {
         let kernels: Vec<&Kernel> = alike.iter().map(|(kernel, _)| *kernel).collect();
-        Entry::of(&kernels, alike.first()?.1)
+        Entry::of(analysis, &kernels, alike.first()?.1)
     };
     // Where groups have targets, those that miss theirs come first.
     let urgency =
@@ -151,34 +157,39 @@ pub(super) fn entries<'a>(report: &Report<'a>, most: usize) -> (Vec<Entry<'a>>, 
             Some(Target::CannotTell) | None => 1,
             Some(Target::Met) => 2,
         };
-    // Only what decides is kept of each: few of them are shown.
-    let mut places: Vec<Standing> = Vec::new();
-    let mut start = 0;
-    for group in alike.chunk_by(|one, two| key(one) == key(two)) {
-        let end = start + group.len();
-        places.extend(entry(group).map(|entry| Standing {
-            urgency: urgency(&entry),
-            is_unproven: entry.certainty == Certainty::Unproven,
-            savings: entry.savings,
-            most: entry.range.1,
-            rank: entry.kernel.rank,
-            place: (start, end),
-        }));
-        start = end;
+    let standings = || {
+        let mut start = 0;
+        alike.chunk_by(|one, two| key(one) == key(two)).filter_map(move |group| {
+            let place = (start, start + group.len());
+            start = place.1;
+            entry(group).map(|entry| Standing {
+                urgency: urgency(&entry),
+                is_unproven: entry.certainty == Certainty::Unproven,
+                savings: entry.savings,
+                most: entry.range.1,
+                rank: entry.kernel.rank,
+                place,
+            })
+        })
+    };
+    let largest = standings().map(|one| one.savings).fold(Seconds::ZERO, Seconds::max);
+    // There can be as many as launches: only those that are shown are kept.
+    let mut first: Vec<Standing> = Vec::new();
+    let (mut all, mut proven) = (0, 0);
+    for one in standings() {
+        if !one.is_unproven && one.savings < (largest * LEAST).min(floor) {
+            continue;
+        }
+        all += 1;
+        proven += usize::from(!one.is_unproven);
+        let at = first.partition_point(|known| known.order(&one).is_lt());
+        if at < most {
+            first.insert(at, one);
+            first.truncate(most);
+        }
     }
-    let largest = places.iter().map(|one| one.savings).fold(Seconds::ZERO, Seconds::max);
-    places.retain(|one| one.is_unproven || one.savings >= (largest * LEAST).min(floor));
-    places.sort_unstable_by(|one, two| {
-        (one.urgency.cmp(&two.urgency))
-            .then(one.is_unproven.cmp(&two.is_unproven))
-            .then(two.savings.total_cmp(&one.savings))
-            .then(two.most.total_cmp(&one.most))
-            .then(one.rank.cmp(&two.rank))
-    });
-    let all = places.len();
-    let proven = places.iter().filter(|one| !one.is_unproven).count();
-    places.truncate(proven.max(UNPROVEN).min(most));
-    let entries = places.iter().filter_map(|one| entry(&alike[one.place.0..one.place.1]));
+    first.truncate(proven.max(UNPROVEN));
+    let entries = first.iter().filter_map(|one| entry(&alike[one.place.0..one.place.1]));
     (entries.collect(), all)
 }
 
@@ -191,6 +202,17 @@ struct Standing {
     rank: usize,
     /// Where its kernels are.
     place: (usize, usize),
+}
+
+impl Standing {
+    /// The order of entries, that with most to save first.
+    fn order(&self, other: &Self) -> Ordering {
+        (self.urgency.cmp(&other.urgency))
+            .then(self.is_unproven.cmp(&other.is_unproven))
+            .then(other.savings.total_cmp(&self.savings))
+            .then(other.most.total_cmp(&self.most))
+            .then(self.rank.cmp(&other.rank))
+    }
 }
 
 /// What kernels of one cause have in common.

@@ -25,6 +25,8 @@ pub(super) use brief::{Brief, KERNELS};
 #[cfg(feature = "page")]
 pub(super) use entry::{Certainty, Entry};
 #[cfg(feature = "page")]
+pub(super) use timeline::OverTime;
+#[cfg(feature = "gate")]
 pub(super) use verdict::devices;
 
 impl Reported for Report<'_> {

@@ -20,11 +20,13 @@ const MORE: &str =
 
 /// The brief with as many kernels as fit a screen.
 pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
+    let whole = Brief::of(report, KERNELS);
+    let with = |most: usize, style: &Style| drawn(report, &whole.first(report, most), most, style);
     // The same kernels whether sections follow or not.
     let alone = Style { full: false, ..*style };
-    let fits = |most: &usize| lines(&drawn(report, *most, &alone)) <= LINES;
+    let fits = |most: &usize| lines(&with(*most, &alone)) <= LINES;
     let most = (2..=KERNELS).rev().find(fits).unwrap_or(1);
-    drawn(report, most, style)
+    with(most, style)
 }
 
 /// Lines of a document in a terminal.
@@ -36,8 +38,7 @@ fn lines(document: &Document) -> usize {
     text.map_or(0, |text| (text.render)(document, &style).lines().map(shown).sum())
 }
 
-fn drawn(report: &Report<'_>, most: usize, style: &Style) -> Document {
-    let brief = &Brief::of(report, most);
+fn drawn(report: &Report<'_>, brief: &Brief<'_>, most: usize, style: &Style) -> Document {
     let mut document = Document::new("Roofline report");
     let mut verdict = verdict::verdict(report);
     let over_time = brief.over_time.as_ref().map(|one| Fact::new("Timeline", one.sentence()));

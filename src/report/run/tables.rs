@@ -7,7 +7,7 @@ use crate::report::document::{Cell, Column, Form, Table};
 use crate::report::run::advice;
 use crate::report::run::brief::{Brief, KERNELS};
 use crate::report::view::{Style, name, printable, shape, si};
-use crate::roofline::Limiter;
+use crate::roofline::{Limiter, run_speedup};
 use crate::units::{FlopsPerByte, Seconds, Share};
 
 /// Notes of a row, by the position of the kernel.
@@ -75,7 +75,7 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
                 high: kernel.savings_high.get(),
             },
             Cell::maybe(kernel.coverage.map(Share::get)),
-            Cell::Number(kernel.run_speedup),
+            Cell::Number(run_speedup(total, kernel.savings)),
         ];
         table.push_with(cells, notes(kernel));
     }

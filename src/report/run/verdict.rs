@@ -196,7 +196,7 @@ fn savings(report: &Report<'_>) -> Option<String> {
         "{} ({share}; range {}), {certainty}: {} faster overall, {coverage}",
         time(totals.savings),
         range(totals.savings_low, totals.savings_high),
-        factor(totals.run_speedup())
+        factor(totals.run_speedup(totals.savings))
     ))
 }
 

@@ -158,7 +158,7 @@ impl Bench {
         let settings = Settings { select: [rule.to_owned()].into(), ..Settings::default() };
         let mut findings = self.all(&settings);
         let mut found = findings.run;
-        found.extend(findings.by_kernel.into_iter().flatten());
+        found.extend(findings.by_kernel.into_values().flatten());
         (found, findings.tally.remove(0))
     }
 

@@ -18,19 +18,21 @@ pub(in crate::rules) fn check(
     analysis: &Analysis,
     settings: &Settings,
 ) -> Findings {
-    let mut findings =
-        Findings { by_kernel: vec![Vec::new(); analysis.kernels.len()], ..Findings::default() };
+    let mut findings = Findings::default();
     for rule in rules.iter().copied().filter(|rule| settings.runs(rule.id)) {
         let mut tally = Tally::new(rule.id);
         match rule.check {
             Check::Kernel(check) | Check::KernelAlso(_, check) => {
-                for (kernel, found) in analysis.kernels.iter().zip(&mut findings.by_kernel) {
+                for (position, kernel) in analysis.kernels.iter().enumerate() {
                     if !is_examined(rule, kernel) {
                         continue;
                     }
                     let subject = Subject { rule: rule.id, kernel, analysis, settings };
                     match check(&subject) {
-                        Ok(Some(finding)) if finding.is_fixed && kernel.share < SHOWN_SHARE => {
+                        Ok(Some(finding))
+                            if finding.is_fixed
+                                && analysis.totals.share(kernel.measured) < SHOWN_SHARE =>
+                        {
                             tally.minor += 1;
                             drop(finding);
                         }
@@ -39,7 +41,7 @@ pub(in crate::rules) fn check(
                             let is_shown = kernel.state == State::Flagged;
                             let weighed = weighed(finding, analysis, is_shown, &mut tally);
                             if let Some(finding) = weighed {
-                                found.push(finding);
+                                findings.add(position, finding);
                             }
                         }
                         Ok(None) => tally.content += 1,
@@ -60,11 +62,12 @@ pub(in crate::rules) fn check(
         findings.tally.push(tally);
     }
     custom::check_kernels(&mut findings, analysis, settings);
-    for found in &mut findings.by_kernel {
+    findings.by_kernel.retain(|_, found| {
         silence(rules, found, &mut findings.tally);
         agree(found, &mut findings.tally);
         sort(found);
-    }
+        !found.is_empty()
+    });
     silence(rules, &mut findings.run, &mut findings.tally);
     sort(&mut findings.run);
     custom::check_launches(&mut findings, profile, analysis, settings);

@@ -7,18 +7,39 @@ use serde::Serialize;
 
 use super::finding::{Finding, Severity};
 use super::threshold::Missing;
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Kernel};
 use crate::units::Seconds;
 
 /// The findings of an analysis, and what each rule could say.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// For each kernel of the analysis, in its order; the gravest first.
-    pub by_kernel: Vec<Vec<Finding>>,
+    /// About kernels, by their index in the analysis; the gravest first. Most kernels have none.
+    pub by_kernel: BTreeMap<usize, Vec<Finding>>,
     /// About the whole run; the gravest first.
     pub run: Vec<Finding>,
     /// What each rule that ran could say.
     pub tally: Vec<Tally>,
+}
+
+impl Findings {
+    /// Returns the findings about the kernel with this index in the analysis.
+    #[must_use]
+    pub fn of(&self, position: usize) -> &[Finding] {
+        self.by_kernel.get(&position).map_or(&[], Vec::as_slice)
+    }
+
+    /// Iterates over the kernels of the analysis that have findings, in its order.
+    pub(crate) fn of_kernels<'a>(
+        &'a self,
+        analysis: &'a Analysis,
+    ) -> impl Iterator<Item = (&'a Kernel, &'a [Finding])> {
+        let found = self.by_kernel.iter();
+        found.filter_map(|(position, found)| Some((analysis.kernels.get(*position)?, &**found)))
+    }
+
+    pub(in crate::rules) fn add(&mut self, position: usize, finding: Finding) {
+        self.by_kernel.entry(position).or_default().push(finding);
+    }
 }
 
 /// What a rule could say of the kernels it looked at; of the run as of one kernel.

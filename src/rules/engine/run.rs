@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
     /// A time as a share of the run; zero for a run without time.
     #[must_use]
     pub fn share(&self, time: Seconds) -> f64 {
-        if self.total() > Seconds::ZERO { time / self.total() } else { 0.0 }
+        self.analysis.totals.share(time)
     }
 
     /// A finding about the run without time at stake yet.

@@ -51,7 +51,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let reached = reached
         .or_else(|| subject.get(Quantity::DramActive))
         .ok_or(Missing("dram__bytes_read.sum and dram__bytes_write.sum"))?;
-    if reached < subject.threshold(&SATURATED) || kernel.share < subject.threshold(&SHARE) {
+    let share = subject.analysis.totals.share(kernel.measured);
+    if reached < subject.threshold(&SATURATED) || share < subject.threshold(&SHARE) {
         return Ok(None);
     }
     let message = format!(

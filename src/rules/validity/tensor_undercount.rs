@@ -1,6 +1,6 @@
 //! Tells of kernels that may have done more tensor operations than were counted.
 
-use crate::analysis::{CeilingSet, State, Work};
+use crate::analysis::{Analysis, CeilingSet, State, Work};
 use crate::model::{Engine, Origin, OriginKind, Pipe, Quantity};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold};
 use crate::units::{Flops, Seconds};
@@ -57,8 +57,8 @@ const SLOWER: Threshold = Threshold::new(
 const ACTIVE: f64 = 0.02;
 
 /// How operations were modeled from instructions of unknown shape, if they were.
-fn modeled(work: &Work) -> Option<&Origin> {
-    let origin = work.origin.as_ref().filter(|_| work.operations > Flops::ZERO)?;
+fn modeled<'a>(analysis: &'a Analysis, work: &Work) -> Option<&'a Origin> {
+    let origin = analysis.origin(work).filter(|_| work.operations > Flops::ZERO)?;
     (origin.kind == OriginKind::Modeled && origin.high.is_infinite()).then_some(origin)
 }
 
@@ -88,7 +88,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     });
     // What packed halves leave in the count of another kernel is no product.
     let may_multiply = subject.class().is_product() || subject.class().kind.is_none();
-    let modeled = matrix.find_map(modeled).filter(|_| may_multiply);
+    let modeled = matrix.find_map(|work| modeled(subject.analysis, work)).filter(|_| may_multiply);
     let message = if let Some(origin) = modeled {
         if origin.low > 0.0 {
             "tensor operations are a lower bound: only instructions of unknown shape were counted"

@@ -1,6 +1,6 @@
 //! Tells of kernels whose multiply-adds were counted once: their operations are an interval.
 
-use crate::analysis::{State, Work};
+use crate::analysis::{Analysis, State, Work};
 use crate::model::{Engine, Origin, OriginKind};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject};
 use crate::units::{Flops, Seconds};
@@ -45,8 +45,8 @@ section of Nsight Compute, which weights the three counters 1, 1 and 2.
 
 /// How a pipe's operations were counted, if the interval is that of unweighted multiply-adds: nothing
 /// else that is derived from counters has a finite upper bound above itself.
-fn unweighted(work: &Work) -> Option<&Origin> {
-    let origin = work.origin.as_ref()?;
+fn unweighted<'a>(analysis: &'a Analysis, work: &Work) -> Option<&'a Origin> {
+    let origin = analysis.origin(work)?;
     let is_vector = work.pipe.engine() == Engine::Vector && work.operations > Flops::ZERO;
     let is_interval = origin.high > 1.0 && origin.high.is_finite();
     (is_vector && is_interval && origin.kind == OriginKind::Derived).then_some(origin)
@@ -54,7 +54,8 @@ fn unweighted(work: &Work) -> Option<&Origin> {
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
-    let known = kernel.work.iter().filter_map(|work| Some((work, unweighted(work)?)));
+    let known =
+        kernel.work.iter().filter_map(|work| Some((work, unweighted(subject.analysis, work)?)));
     let known: Vec<(&Work, &Origin)> = known.collect();
     let Some((main, origin)) =
         known.iter().copied().max_by(|one, two| one.0.time.get().total_cmp(&two.0.time.get()))

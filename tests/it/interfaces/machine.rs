@@ -9,13 +9,16 @@ use super::{root, run, run_in};
 use crate::golden::check;
 
 /// The name of each schema and the file in which it is published.
-const SCHEMAS: [(&str, &str); 17] = [
+const SCHEMAS: [(&str, &str); 20] = [
     ("report", "report-3"),
     ("prediction", "prediction-2"),
     ("step-prediction", "step-prediction-2"),
     ("gate", "gate-2"),
     ("run", "run-2"),
     ("trend", "trend-1"),
+    ("fleet", "fleet-1"),
+    ("partial", "partial-1"),
+    ("partitions", "partitions-1"),
     ("settings", "settings-1"),
     ("known-devices", "known-devices-1"),
     ("rules", "rules-1"),
@@ -178,6 +181,39 @@ fn saved_runs_trends_settings_and_lists_fit_their_schemas() {
         // The schema is that of this document: a key less does not fit.
         let mut less = document.clone();
         less.as_object_mut().unwrap().remove("schema").unwrap();
+        assert!(!errors(name, &less).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn documents_of_many_ranks_fit_their_schemas() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = fs::read(root().join("fixtures/demo/h100-training-step.csv")).unwrap();
+    let run = |arguments: &[&str]| {
+        let run = run_in(folder.path(), &[], arguments);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stdout
+    };
+    for name in ["rank0_tp0", "rank1_tp1"] {
+        fs::write(folder.path().join(format!("{name}.csv")), &demo).unwrap();
+    }
+    let partial = |name: &str| {
+        run(&["summarize", &format!("{name}.csv"), "-o", &format!("{name}.partial.json")])
+    };
+    partial("rank0_tp0");
+    partial("rank1_tp1");
+    run(&["convert", "rank0_tp0.csv", "-o", "launches/"]);
+    let file = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    for (name, text, key) in [
+        ("partial", file("rank0_tp0.partial.json"), "rows"),
+        ("partial", run(&["merge", "."]), "kernels"),
+        ("partitions", file("launches/_rooflint.json"), "parts"),
+        ("fleet", run(&["fleet", ".", "--axes", "data=2", "--format", "json"]), "totals"),
+    ] {
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(errors(name, &document), Vec::<String>::new(), "{name}");
+        let mut less = document.clone();
+        less.as_object_mut().unwrap().remove(key).unwrap();
         assert!(!errors(name, &less).is_empty(), "{name}");
     }
 }

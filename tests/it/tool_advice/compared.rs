@@ -130,7 +130,7 @@ impl<'a> Said<'a> {
         let mut alone = BTreeMap::new();
         for id in mapped() {
             let found = rules::check(&Profile::default(), analysis, &select(&[id]));
-            let speaks = (0..analysis.kernels.len()).filter(|at| !found.by_kernel[*at].is_empty());
+            let speaks = (0..analysis.kernels.len()).filter(|at| !found.of(*at).is_empty());
             alone.insert(id, speaks.collect());
         }
         let settings = select(&Vec::from_iter(mapped()));
@@ -156,7 +156,7 @@ impl<'a> Said<'a> {
         match check(&subject) {
             Err(missing) => Ours::CannotJudge(missing.0),
             Ok(None) => Ours::Content,
-            Ok(Some(_)) if self.findings.by_kernel[at].iter().any(|one| one.rule == rule.id) => {
+            Ok(Some(_)) if self.findings.of(at).iter().any(|one| one.rule == rule.id) => {
                 Ours::Found
             }
             Ok(Some(_)) if self.alone[rule.id].contains(&at) => Ours::Silenced,
@@ -333,7 +333,7 @@ impl Comparison {
             kernel.rank,
             kernel.name,
             kernel.state.label(),
-            kernel.share * 100.0,
+            said.analysis.totals.share(kernel.measured) * 100.0,
             kernel.launches
         );
         let mut covered: BTreeSet<&str> = BTreeSet::new();
@@ -357,7 +357,7 @@ impl Comparison {
                     writeln!(self.text, "    {}{estimate}: {about} | {ours} | {name}", advice.rule);
             }
         }
-        for finding in &said.findings.by_kernel[at] {
+        for finding in said.findings.of(at) {
             if !covered.contains(&*finding.rule) {
                 self.count("(none)", Verdict::OursAlone, 1);
                 let _ = writeln!(self.text, "    (none) | {} | ours alone", finding.rule);

@@ -23,14 +23,17 @@ pub(in crate::rules) fn check_kernels(
 ) {
     for rule in settings.custom(Over::Kernels) {
         let mut tally = Tally::new(rule.id.clone());
-        for (kernel, found) in analysis.kernels.iter().zip(&mut findings.by_kernel) {
+        for (position, kernel) in analysis.kernels.iter().enumerate() {
             let row = Row::Kernel(analysis, kernel);
             match rule.when.holds(&row) {
                 Ok(true) => {
                     let stake = rule.at_stake.as_ref().and_then(|stake| stake.number(&row).ok());
                     let finding = rule.finding(rule.message.said(&row), stake, kernel, &row);
                     let finding = rule.with_facts(finding, &row);
-                    found.extend(weighed(finding, analysis, is_shown(kernel), &mut tally));
+                    if let Some(finding) = weighed(finding, analysis, is_shown(kernel), &mut tally)
+                    {
+                        findings.add(position, finding);
+                    }
                 }
                 Ok(false) => tally.content += 1,
                 Err(missing) => tally.lacks(missing),
@@ -57,8 +60,7 @@ pub(in crate::rules) fn check_launches(
             seen[position].look(rule, launch, &row);
         });
         let mut tally = Tally::new(rule.id.clone());
-        let kernels = analysis.kernels.iter().zip(seen).zip(&mut findings.by_kernel);
-        for ((kernel, seen), found) in kernels {
+        for (position, (kernel, seen)) in analysis.kernels.iter().zip(seen).enumerate() {
             match (seen.longest, seen.lacks) {
                 (Some((row, _)), _) => {
                     let launch = profile.launch(row);
@@ -71,7 +73,10 @@ pub(in crate::rules) fn check_launches(
                         .evidence("launches that match", seen.matching as f64, "1")
                         .evidence("launches with a missing column", seen.lacking as f64, "1")
                         .evidence("launches", seen.launches as f64, "1");
-                    found.extend(weighed(finding, analysis, is_shown(kernel), &mut tally));
+                    if let Some(finding) = weighed(finding, analysis, is_shown(kernel), &mut tally)
+                    {
+                        findings.add(position, finding);
+                    }
                 }
                 (None, Some(missing)) => tally.lacks(missing),
                 (None, None) => tally.content += 1,
@@ -79,7 +84,7 @@ pub(in crate::rules) fn check_launches(
         }
         findings.tally.push(tally);
     }
-    for found in &mut findings.by_kernel {
+    for found in findings.by_kernel.values_mut() {
         sort(found);
     }
 }
@@ -283,7 +288,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
         let rule = "message = \"{name}: {headroom}, {bytes}, {share}\"\nwhen = 'measured_s > 1e-4'
             severity = \"high\"\nnext = \"ask about {bytes}\"";
         let findings = found(rule);
-        let finding = &findings.by_kernel[0][0];
+        let finding = &findings.of(0)[0];
         // 600 µs for 100.5 MB; at 3.352 TB/s 29.98 µs.
         assert_eq!(finding.message, "sgemm_128x128: 20.0×, 100 MB, 92.3%");
         assert_eq!((finding.severity, finding.at_stake_s), (Severity::High, 0.0));
@@ -292,7 +297,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
         assert!((finding.evidence[0].value - 6e-4).abs() < 1e-12);
         assert_eq!(finding.evidence[0].unit, "s");
         let other = found("message = \"{name}: {bytes}\"\nwhen = 'launches == 1'");
-        let finding = other.by_kernel.iter().flatten().next().unwrap();
+        let finding = other.by_kernel.values().flatten().next().unwrap();
         assert_eq!((&*finding.message, finding.severity), ("copy: -", Severity::Info));
     }
 
@@ -302,7 +307,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
             let rule = format!(
                 "message = \"m\"\nwhen = 'launches == 3'\nat-stake = '{amount}'\n{severity}"
             );
-            found(&rule).by_kernel.into_iter().flatten().next().unwrap()
+            found(&rule).by_kernel.into_values().flatten().next().unwrap()
         };
         let half = stake("measured_s / 2", "");
         assert!((half.at_stake_s - 3e-4).abs() < 1e-12, "{half:?}");
@@ -324,7 +329,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
             "over = \"launches\"\nmessage = \"took {duration_s}\"\nwhen = 'duration_s > 150e-6'
             at-stake = 'duration_s - 100e-6'\nseverity = \"low\"";
         let findings = found(rule);
-        let finding = &findings.by_kernel[0][0];
+        let finding = &findings.of(0)[0];
         let said = "took 300 µs (2 of 3 launches, the longest is launch 2, 300 µs)";
         assert_eq!(finding.message, said);
         // 200 µs of one launch and 100 µs of the other.
@@ -333,7 +338,7 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
         // One launch of three has no occupancy: the others are judged, and it is counted.
         let rule = "over = \"launches\"\nmessage = \"m\"\nwhen = 'achieved_occupancy < 0.3'";
         let findings = found(rule);
-        let finding = &findings.by_kernel[0][0];
+        let finding = &findings.of(0)[0];
         let fact =
             |name: &str| finding.evidence.iter().find(|fact| fact.name == name).unwrap().value;
         assert_eq!(fact("launches that match"), 1.0);

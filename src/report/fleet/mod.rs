@@ -1,51 +1,73 @@
 //! The report of a fleet: kernels over all ranks, stragglers with their cause, imbalance, savings in GPU-hours.
 
-use super::Reported;
+mod json;
+mod tables;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
 use super::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
+use super::run::devices;
 use super::view::{Style, count, digits, factor, percent, printable, si};
+use super::{Report, Reported};
 use crate::analysis::{Analysis, Kernel, KernelRanks, Sketch};
-use crate::fleet::{Imbalance, Rank, Straggler};
+use crate::fleet::{Imbalance, PositionsFrom, Rank, Straggler};
+use crate::rules::Findings;
 use crate::units::Seconds;
+pub use json::fleet_schema;
 
 /// Many ranks, merged and judged.
 #[derive(Debug, Clone, Copy)]
 pub struct FleetReport<'a> {
     /// The verdicts on all kernels.
     pub analysis: &'a Analysis,
+    /// What the rules found.
+    pub findings: &'a Findings,
     /// For each row of the analyzed profile: the times of the launches, and of the ranks.
     pub spread: &'a [(Sketch, KernelRanks)],
     /// The ranks by run and number.
     pub ranks: &'a [Rank],
     /// Ranks that take longer than the others, the slowest first.
     pub stragglers: &'a [Straggler],
-    /// Imbalance along the axes of parallelism; empty if none were given.
+    /// Imbalance along the axes of parallelism; empty if no positions are known.
     pub imbalances: &'a [Imbalance],
+    /// What gives the positions on these axes; `None` if nothing does.
+    pub positions_from: Option<PositionsFrom>,
     /// What limits the comparison of the ranks, one sentence each.
     pub notes: &'a [String],
     /// Price of an hour of one GPU, without currency.
     pub price: Option<f64>,
-    /// Rows of tables.
-    pub top: usize,
+    /// Rows of tables; `None`: as many as a terminal shows well, and all elsewhere.
+    pub top: Option<usize>,
 }
 
 /// Seconds of an hour.
 const HOUR: f64 = 3600.0;
 
+/// Ranks that documents for people show at most, the slowest; JSON and Parquet have all.
+const MOST: usize = 10_000;
+
+/// Rows of tables on a terminal.
+const ROWS: usize = 10;
+
 impl Reported for FleetReport<'_> {
     fn document(&self, style: &Style) -> Document {
-        let mut runs: Vec<&str> = self.ranks.iter().map(|rank| &*rank.id.run).collect();
-        runs.dedup();
         let ranks = count(self.ranks.len() as u64, "rank", "ranks");
-        let runs = count(runs.len() as u64, "run", "runs");
+        let runs = count(self.runs().len() as u64, "run", "runs");
         let mut document = Document::titled(format!("{ranks} of {runs}"));
         document.push(Block::Facts(self.facts()));
         let whole = style.full || style.verbose;
-        let top = if whole || style.width.is_none() { usize::MAX } else { self.top };
+        let top = match self.top {
+            _ if whole => usize::MAX,
+            Some(top) => top,
+            None if style.width.is_none() => usize::MAX,
+            None => ROWS,
+        };
         let kernels = &self.analysis.kernels;
         let shown = kernels.len().min(top);
         let title = format!("Kernels over all ranks{}", first_of(shown, kernels.len()));
         document.section(title, vec![Block::Table(self.kernels(shown))]);
-        let shown = self.stragglers.len().min(top);
+        let shown = self.stragglers.len().min(top).min(MOST);
         let title = format!("Stragglers{}", first_of(shown, self.stragglers.len()));
         let nothing = "no rank takes 5% longer than the median of its run";
         let table = match shown {
@@ -53,18 +75,63 @@ impl Reported for FleetReport<'_> {
             _ => Block::Table(stragglers(&self.stragglers[..shown])),
         };
         document.section(title, vec![table]);
-        document.section("Imbalance", vec![Block::Table(imbalances(self.imbalances))]);
-        let shown = self.ranks.len().min(top);
+        let from = self.positions_from.map_or("", |from| match from {
+            PositionsFrom::Names => " by the positions in file names",
+            PositionsFrom::Sizes => " by the positions of --axes",
+            PositionsFrom::Layout => " by the positions of --layout",
+        });
+        let table = imbalances(self.imbalances, self.runs().len() > 1);
+        document.section(format!("Imbalance{from}"), vec![Block::Table(table)]);
+        let shown = self.ranks.len().min(top).min(MOST);
         let title = format!("Ranks{}", first_of(shown, self.ranks.len()));
-        document.section(title, vec![Block::Table(self.rank_table(shown))]);
+        document.section(title, vec![Block::Table(self.ranks(shown))]);
         document.section("How exact", vec![Block::lines(self.exactness())]);
         let notes = self.notes.iter().map(|note| printable(note)).collect();
         document.section("Notes", vec![Block::lines(notes)]);
         document
     }
+
+    /// Programs read all figures of the kernels.
+    fn own(&self, format: &str, _: &Style) -> Option<String> {
+        match format {
+            "json" => Some(crate::json::lines(&self.json())),
+            "csv" => Some(self.kernel_table().csv()),
+            _ => None,
+        }
+    }
+
+    fn stream(&self, format: &str, to: &mut dyn Write) -> Option<io::Result<()>> {
+        (format == "json").then(|| crate::json::write(to, &self.json()))
+    }
 }
 
-impl FleetReport<'_> {
+impl<'a> FleetReport<'a> {
+    /// Returns the report of a run on the same kernels.
+    fn run(&self) -> Report<'a> {
+        let Self { analysis, findings, .. } = *self;
+        let top = self.top.unwrap_or(ROWS);
+        Report { analysis, findings, top, what_if: &[], command: None }
+    }
+
+    fn runs(&self) -> BTreeSet<&str> {
+        self.ranks.iter().map(|rank| &*rank.id.run).collect()
+    }
+
+    /// Returns the median time of the ranks of each run, in seconds, where there is one.
+    fn medians(&self) -> BTreeMap<&str, f64> {
+        let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for rank in self.ranks {
+            times.entry(&rank.id.run).or_default().push(rank.figures.measured.get());
+        }
+        let median = |(run, mut times): (_, Vec<f64>)| {
+            times.sort_by(f64::total_cmp);
+            let last = times.len().checked_sub(1)?;
+            let median = f64::midpoint(times[last / 2], times[last.div_ceil(2)]);
+            (median > 0.0).then_some((run, median))
+        };
+        times.into_iter().filter_map(median).collect()
+    }
+
     fn facts(&self) -> Vec<Fact> {
         let totals = &self.analysis.totals;
         let hours = |time: Seconds| {
@@ -78,9 +145,10 @@ impl FleetReport<'_> {
         let launches = count(totals.launches, "launch", "launches");
         let kernels = count(totals.kernels as u64, "kernel", "kernels");
         let time = si(totals.measured.get(), "s");
+        let on = devices(self.analysis).join(", ");
         let mut facts = vec![Fact::new(
             "GPU time",
-            format!("{time} in {launches} of {kernels}: {}", hours(totals.measured)),
+            format!("{time} in {launches} of {kernels} on {on}: {}", hours(totals.measured)),
         )];
         if let Some(headroom) = totals.headroom() {
             let (judged, roofline) = (totals.modeled.get(), totals.roofline_time.get());
@@ -123,27 +191,28 @@ impl FleetReport<'_> {
     }
 
     fn kernels(&self, shown: usize) -> Table {
-        let mut table = Table::new(
-            "kernels",
-            vec![
-                Column::name("kernel", "kernel"),
-                Column::text("device", "device").spare(9),
-                Column::text("state", "state"),
-                Column::number("launches", "launches", Form::Count).spare(2),
-                Column::number("measured_s", "time", Form::Time),
-                Column::number("roofline_s", "roofline", Form::Time).spare(6),
-                Column::number("headroom", "headroom", Form::Factor),
-                Column::number("savings_s", "savings", Form::Time),
-                Column::number("savings_gpu_hours", "GPU-hours", Form::Digits).spare(5),
-                Column::number("median_launch_s", "median launch", Form::Time).spare(8),
-                Column::number("ranks", "ranks", Form::Count).spare(4),
-                Column::number("least_rank_s", "least rank", Form::Time).spare(7),
-                Column::number("median_rank_s", "median rank", Form::Time).spare(7),
-                Column::number("greatest_rank_s", "slowest rank", Form::Time).spare(7),
-                Column::text("slowest_rank", "slowest").spare(3),
-                Column::number("rank_ratio", "slowest/median", Form::Factor).spare(1),
-            ],
-        );
+        // Said once where it is the same for all.
+        let is_shown = devices(self.analysis).len() > 1;
+        let device = is_shown.then(|| Column::text("device", "device").spare(9));
+        let mut columns = vec![Column::name("kernel", "kernel")];
+        columns.extend(device);
+        columns.extend([
+            Column::text("state", "state"),
+            Column::number("launches", "launches", Form::Count).spare(2),
+            Column::number("measured_s", "time", Form::Time),
+            Column::number("roofline_s", "roofline", Form::Time).spare(6),
+            Column::number("headroom", "headroom", Form::Factor),
+            Column::number("savings_s", "savings", Form::Time),
+            Column::number("savings_gpu_hours", "GPU-hours", Form::Digits).spare(5),
+            Column::number("median_launch_s", "median launch", Form::Si("s")).spare(8),
+            Column::number("ranks", "ranks", Form::Count).spare(4),
+            Column::number("least_rank_s", "least rank", Form::Time).spare(7),
+            Column::number("median_rank_s", "median rank", Form::Time).spare(7),
+            Column::number("greatest_rank_s", "slowest rank", Form::Time).spare(7),
+            Column::text("slowest_rank", "slowest").spare(3),
+            Column::number("rank_ratio", "slowest/median", Form::Factor).spare(1),
+        ]);
+        let mut table = Table::new("kernels", columns);
         for kernel in self.analysis.kernels.iter().take(shown) {
             let has_savings = kernel.has_savings();
             let savings = has_savings.then_some(kernel.savings.get());
@@ -157,9 +226,10 @@ impl FleetReport<'_> {
             let ratio = greatest.zip(median.filter(|median| *median > 0.0));
             let typical = spread.and_then(|(times, _)| times.quantile(0.5));
             let device = self.analysis.devices.get(kernel.device);
-            table.push([
-                Cell::text(printable(&kernel.name)),
-                Cell::maybe_text(device.map(|device| printable(device.name()))),
+            let device = Cell::maybe_text(device.map(|device| printable(device.name())));
+            let mut cells = vec![Cell::text(printable(&kernel.name))];
+            cells.extend(is_shown.then_some(device));
+            cells.extend([
                 Cell::text(kernel.state.label()),
                 Cell::count(kernel.launches),
                 Cell::time(kernel.measured),
@@ -175,36 +245,39 @@ impl FleetReport<'_> {
                 Cell::maybe_text(greatest.map(|(id, _)| printable(&id.to_string()))),
                 Cell::maybe(ratio.map(|((_, time), median)| time.get() / median)),
             ]);
+            table.push(cells);
         }
         table
     }
 
     /// The ranks, the slowest first where not all are shown.
-    fn rank_table(&self, shown: usize) -> Table {
-        let mut table = Table::new(
-            "ranks",
-            vec![
-                Column::name("rank", "rank"),
-                Column::text("device", "device").spare(1),
-                Column::number("launches", "launches", Form::Count).spare(5),
-                Column::number("measured_s", "time", Form::Time),
-                Column::number("deviation", "from median", Form::Change),
-                Column::number("communication_s", "communication", Form::Time).spare(2),
-                Column::number("roofline_s", "roofline", Form::Time).spare(4),
-                Column::number("sm_clock_hz", "SM clock", Form::Si("Hz")).spare(3),
-            ],
-        );
+    fn ranks(&self, shown: usize) -> Table {
+        let mut devices = self.ranks.iter().map(|rank| &rank.figures.devices);
+        let first = devices.next();
+        let is_shown = devices.any(|other| Some(other) != first);
+        let mut columns = vec![Column::name("rank", "rank")];
+        columns.extend(is_shown.then(|| Column::text("device", "device").spare(1)));
+        columns.extend([
+            Column::number("launches", "launches", Form::Count).spare(5),
+            Column::number("measured_s", "time", Form::Time),
+            Column::number("deviation", "from median", Form::Change),
+            Column::number("communication_s", "communication", Form::Time).spare(2),
+            Column::number("roofline_s", "roofline", Form::Time).spare(4),
+            Column::number("sm_clock_hz", "SM clock", Form::Si("Hz")).spare(3),
+        ]);
+        let mut table = Table::new("ranks", columns);
+        let medians = self.medians();
         let mut ranks: Vec<&Rank> = self.ranks.iter().collect();
         if shown < ranks.len() {
             ranks.sort_by(|one, two| two.figures.measured.total_cmp(&one.figures.measured));
         }
         for rank in ranks.into_iter().take(shown) {
             let figures = &rank.figures;
-            let usual = self.median(&rank.id.run);
+            let usual = medians.get(&*rank.id.run);
             let deviation = usual.map(|usual| figures.measured.get() / usual - 1.0);
-            table.push([
-                Cell::text(printable(&rank.id.to_string())),
-                Cell::text(printable(&figures.devices.join(", "))),
+            let mut cells = vec![Cell::text(printable(&rank.id.to_string()))];
+            cells.extend(is_shown.then(|| Cell::text(printable(&figures.devices.join(", ")))));
+            cells.extend([
                 Cell::count(figures.launches),
                 Cell::time(figures.measured),
                 Cell::maybe(deviation),
@@ -212,17 +285,9 @@ impl FleetReport<'_> {
                 Cell::time(figures.roofline),
                 Cell::maybe(figures.clock.map(crate::units::Hertz::get)),
             ]);
+            table.push(cells);
         }
         table
-    }
-
-    fn median(&self, run: &str) -> Option<f64> {
-        let of_run = self.ranks.iter().filter(|rank| &*rank.id.run == run);
-        let mut times: Vec<f64> = of_run.map(|rank| rank.figures.measured.get()).collect();
-        times.sort_by(f64::total_cmp);
-        let last = times.len().checked_sub(1)?;
-        let median = f64::midpoint(times[last / 2], times[last.div_ceil(2)]);
-        (median > 0.0).then_some(median)
     }
 
     fn exactness(&self) -> Vec<String> {
@@ -262,20 +327,22 @@ fn stragglers(stragglers: &[Straggler]) -> Table {
     table
 }
 
-fn imbalances(imbalances: &[Imbalance]) -> Table {
-    let mut table = Table::new(
-        "imbalance",
-        vec![
-            Column::text("axis", "axis"),
-            Column::number("size", "size", Form::Count),
-            Column::number("slowest", "slowest", Form::Count),
-            Column::number("slowest_s", "its time", Form::Time),
-            Column::number("mean_s", "mean", Form::Time),
-            Column::number("ratio", "slowest/mean", Form::Factor),
-        ],
-    );
+fn imbalances(imbalances: &[Imbalance], has_runs: bool) -> Table {
+    let mut columns: Vec<Column> =
+        has_runs.then(|| Column::text("run", "run")).into_iter().collect();
+    columns.extend([
+        Column::text("axis", "axis"),
+        Column::number("size", "size", Form::Count),
+        Column::number("slowest", "slowest", Form::Count),
+        Column::number("slowest_s", "its time", Form::Time),
+        Column::number("mean_s", "mean", Form::Time),
+        Column::number("ratio", "slowest/mean", Form::Factor),
+    ]);
+    let mut table = Table::new("imbalance", columns);
     for one in imbalances {
-        table.push([
+        let mut cells: Vec<Cell> =
+            has_runs.then(|| Cell::text(printable(&one.run))).into_iter().collect();
+        cells.extend([
             Cell::text(printable(&one.axis)),
             Cell::count(one.size),
             Cell::count(one.slowest),
@@ -283,6 +350,7 @@ fn imbalances(imbalances: &[Imbalance]) -> Table {
             Cell::time(one.mean),
             Cell::Number(one.ratio()),
         ]);
+        table.push(cells);
     }
     table
 }

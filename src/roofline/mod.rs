@@ -4,21 +4,25 @@
 //! The base model is Williams, Waterman, Patterson, *Roofline: an insightful visual performance
 //! model for multicore architectures*, CACM 52(4), 2009, doi 10.1145/1498765.1498785.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+pub(crate) mod formula;
+
+pub use formula::{
+    BLOCKS_PER_SM, BUSY, L2_BYTES_PER_CLOCK_PER_SM, LAUNCH_FLOOR, Limiter, NEAR, STRAGGLER,
+    THREADS_PER_BLOCK,
+};
 
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds};
 
 /// Returns `t_mem`: the least time in which a memory level can move `bytes`.
 #[must_use]
 pub fn memory_time(bytes: Bytes, bandwidth: BytesPerSecond) -> Seconds {
-    bytes / bandwidth
+    Seconds::new(formula::time(bytes.get(), bandwidth.get()))
 }
 
 /// Returns `t_math`: the least time in which a pipe can execute `operations`.
 #[must_use]
 pub fn math_time(operations: Flops, peak: FlopsPerSecond) -> Seconds {
-    operations / peak
+    Seconds::new(formula::time(operations.get(), peak.get()))
 }
 
 /// Returns the roofline time: the longer of the two, because memory and math overlap.
@@ -26,7 +30,7 @@ pub fn math_time(operations: Flops, peak: FlopsPerSecond) -> Seconds {
 /// Source: NVIDIA, *GPU Performance Background User's Guide*, "Understanding Performance".
 #[must_use]
 pub fn roofline_time(memory: Seconds, math: Seconds) -> Seconds {
-    memory.max(math)
+    Seconds::new(formula::roofline_time(memory.get(), math.get()))
 }
 
 /// Returns the arithmetic intensity at which the memory roof meets the compute roof.
@@ -38,17 +42,14 @@ pub fn ridge_point(peak: FlopsPerSecond, bandwidth: BytesPerSecond) -> FlopsPerB
 /// Returns the headroom: measured over roofline time, 1 at the roofline.
 #[must_use]
 pub fn headroom(measured: Seconds, roofline_time: Seconds) -> f64 {
-    measured / roofline_time
+    formula::headroom(measured.get(), roofline_time.get())
 }
 
 /// Returns the time saved if the launch reached its roofline; zero if it is already there.
 #[must_use]
 pub fn savings(measured: Seconds, roofline_time: Seconds) -> Seconds {
-    (measured - roofline_time).max(Seconds::ZERO)
+    Seconds::new(formula::savings(measured.get(), roofline_time.get()))
 }
-
-/// Headroom up to which a kernel is near roofline, as good kernels are.
-pub const NEAR: f64 = 1.3;
 
 /// Returns the pessimistic time of a launch after a rewrite that only just comes near its roofs;
 /// never below the structural time.
@@ -57,7 +58,7 @@ pub const NEAR: f64 = 1.3;
 /// if it is infinite, no savings are certain.
 #[must_use]
 pub fn modest_time(structural: Seconds, most: Seconds) -> Seconds {
-    structural.max(most * NEAR)
+    Seconds::new(formula::modest_time(structural.get(), most.get()))
 }
 
 /// Returns the efficiency: roofline over measured time, 1 at the roofline; the inverse of headroom.
@@ -98,7 +99,7 @@ pub fn peak_at_clock(per_cycle: f64, operations_per_unit: f64, clock: Hertz) -> 
 /// Returns the peak bandwidth from bytes per cycle at the measured clock.
 #[must_use]
 pub fn bandwidth_at_clock(bytes_per_cycle: f64, clock: Hertz) -> BytesPerSecond {
-    BytesPerSecond::new(bytes_per_cycle * clock.get())
+    BytesPerSecond::new(formula::bandwidth_at_clock(bytes_per_cycle, clock.get()))
 }
 
 /// Returns the peak bandwidth of a double-data-rate memory from its bus width and the driver's
@@ -154,50 +155,8 @@ pub fn duration_from_cycles(cycles: f64, clock: Hertz) -> Seconds {
 /// `groups` holds the times of each group's pipes, already summed.
 #[must_use]
 pub fn grouped_math_time(groups: impl IntoIterator<Item = Seconds>) -> Seconds {
-    groups.into_iter().fold(Seconds::ZERO, Seconds::max)
+    Seconds::new(formula::grouped_math_time(groups.into_iter().map(Seconds::get)))
 }
-
-/// The first limit that an algorithm meets on a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Limiter {
-    /// The memory roof: intensity is left of the ridge point.
-    Memory,
-    /// The compute roof: intensity is right of the ridge point.
-    Math,
-    /// Too little parallelism to reach either roof.
-    Latency,
-    /// One side is missing and the other does not explain the time.
-    Unknown,
-}
-
-impl Limiter {
-    /// All limiters.
-    pub const ALL: [Self; 4] = [Self::Memory, Self::Math, Self::Latency, Self::Unknown];
-
-    /// Returns the name used in reports and JSON.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Math => "math",
-            Self::Latency => "latency",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// Blocks per SM below which a grid is too small to fill the device.
-///
-/// Source: NVIDIA, *GPU Performance Background*: "at least roughly four times higher than the number of SMs".
-pub const BLOCKS_PER_SM: u64 = 4;
-
-/// Threads per block below which latency is hard to hide ("a few hundred" in the same guide).
-pub const THREADS_PER_BLOCK: u64 = 128;
-
-/// Share of a roof from which parallelism is sufficient; also NVIDIA's latency threshold in the
-/// `SpeedOfLight` rule.
-pub const BUSY: f64 = 0.60;
 
 /// Returns the limiter by the method of the *GPU Performance Background* guide: parallelism first,
 /// then intensity.
@@ -213,42 +172,26 @@ pub fn limiter(
     sms: Option<u32>,
     utilization: f64,
 ) -> Limiter {
-    let enough = sms.map(|sms| BLOCKS_PER_SM * u64::from(sms));
-    let few_blocks = blocks.zip(enough).is_some_and(|(blocks, enough)| blocks < enough);
-    let small_blocks = threads_per_block.is_some_and(|threads| threads < THREADS_PER_BLOCK);
-    if (few_blocks || small_blocks) && utilization < BUSY {
-        Limiter::Latency
-    } else if math > memory {
-        Limiter::Math
-    } else {
-        Limiter::Memory
-    }
+    let is_little = formula::has_little_parallelism(
+        blocks.map(|blocks| blocks as f64).into(),
+        threads_per_block.map(|threads| threads as f64).into(),
+        sms.map(f64::from).into(),
+    );
+    formula::limiter(memory.get(), math.get(), is_little, utilization)
 }
 
-/// Returns the tolerance within which a launch may be faster than its roofline: 3%, or two ticks of
-/// the 32 ns GPU timer.
-fn tolerance(measured: Seconds) -> f64 {
-    const SHARE: f64 = 0.03;
-    const TWO_TICKS: Seconds = Seconds::new(64e-9);
-    SHARE.max(TWO_TICKS / measured)
-}
-
-/// Returns `true` if the time is impossible under the model: shorter than the roofline time beyond
-/// the tolerance.
+/// Returns `true` if the time is impossible under the model: shorter than the roofline time by more
+/// than 3%, or two ticks of the 32 ns GPU timer.
 #[must_use]
 pub fn is_faster_than_roof(measured: Seconds, roofline_time: Seconds) -> bool {
-    measured.get() < roofline_time.get() * (1.0 - tolerance(measured))
+    formula::is_faster_than_roof(measured.get(), roofline_time.get())
 }
-
-/// Multiple of the launch cost below which a launch is launch-bound: no rewrite of a kernel makes
-/// it shorter.
-pub const LAUNCH_FLOOR: f64 = 2.5;
 
 /// Returns `true` if launching costs more than the work: fewer launches help, a faster kernel does
 /// not.
 #[must_use]
 pub fn is_launch_floored(measured: Seconds, roofline_time: Seconds, fixed: Seconds) -> bool {
-    roofline_time < fixed && measured < fixed * LAUNCH_FLOOR
+    formula::is_launch_floored(measured.get(), roofline_time.get(), fixed.get())
 }
 
 /// Smallest savings of a flagged kernel, besides 1% of the total.
@@ -257,14 +200,11 @@ pub const FLAG_FLOOR: Seconds = Seconds::new(50e-6);
 /// Default share of the total time below which savings are ignored.
 pub const FLAG_SHARE: f64 = 0.01;
 
-/// Share of the total time from which savings are never too small, however short the run.
-const NEVER_SMALL: f64 = 0.05;
-
 /// Returns the smallest savings of a flagged kernel: a share of the total, usually [`FLAG_SHARE`],
 /// and at least `floor`, unless the run is so short that the floor would be more than 5% of it.
 #[must_use]
 pub fn flag_floor(total: Seconds, floor: Seconds, share: f64) -> Seconds {
-    (total * share).max(floor.min(total * NEVER_SMALL))
+    Seconds::new(formula::flag_floor(total.get(), floor.get(), share))
 }
 
 /// Returns `true` if a kernel is an opportunity: far from its roofline, and with enough savings.
@@ -277,32 +217,27 @@ pub fn is_opportunity(
     threshold: f64,
     floor: Seconds,
 ) -> bool {
-    headroom(measured, roofline_time) >= threshold && savings(measured, roofline_time) >= floor
+    formula::is_opportunity(measured.get(), roofline_time.get(), threshold, floor.get())
 }
 
 /// Returns the blocks that fit on one SM by registers: allocated per warp in units of 256, a
 /// quarter of 65,536 registers for each sub-partition (CUDA occupancy calculator).
 #[must_use]
 pub fn register_limited_blocks(threads: u32, registers: u32) -> u32 {
-    let warps = threads.div_ceil(32).max(1);
-    let per_warp = (32 * registers).div_ceil(256).max(1) * 256;
-    4 * (16_384 / per_warp) / warps
+    formula::register_limited_blocks(f64::from(threads), f64::from(registers)) as u32
 }
 
 /// Returns the blocks that fit on one SM by its warp slots.
 #[must_use]
 pub fn warp_limited_blocks(threads: u32, warp_slots: u32) -> u32 {
-    warp_slots / threads.div_ceil(32).max(1)
+    formula::warp_limited_blocks(f64::from(threads), f64::from(warp_slots)) as u32
 }
 
 /// Returns the blocks that fit on one SM by shared memory; `taken` are the bytes of one block,
 /// reserved part included, rounded up.
 #[must_use]
-pub const fn shared_limited_blocks(taken: u32, available: u32) -> u32 {
-    match available.checked_div(taken) {
-        Some(blocks) => blocks,
-        None => u32::MAX,
-    }
+pub fn shared_limited_blocks(taken: u32, available: u32) -> u32 {
+    formula::shared_limited_blocks(f64::from(taken), f64::from(available)) as u32
 }
 
 /// Returns the share of touched sectors, lanes, warps or bytes that is not needed.
@@ -353,21 +288,14 @@ pub fn wave_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
 /// estimate of the tail's cost.
 #[must_use]
 pub fn sm_efficiency(blocks: u64, sms: u32, resident_per_sm: u32) -> f64 {
-    let (blocks, sms, resident) = (blocks as f64, f64::from(sms), f64::from(resident_per_sm));
-    let full = (blocks / (sms * resident)).floor();
-    let rest = blocks - full * sms * resident;
-    (blocks / sms) / (full * resident + (rest / sms).ceil())
+    formula::sm_efficiency(blocks as f64, f64::from(sms), f64::from(resident_per_sm))
 }
-
-/// Bytes an SM can receive from L2 per clock.
-pub const L2_BYTES_PER_CLOCK_PER_SM: f64 = 64.0;
 
 /// Returns the L2 bandwidth that the SMs with a block can receive together, whatever memory could
 /// send.
 #[must_use]
 pub fn port_bandwidth(blocks: u64, sms: u32, clock: Hertz) -> BytesPerSecond {
-    let busy = blocks.min(u64::from(sms)) as f64;
-    bandwidth_at_clock(busy * L2_BYTES_PER_CLOCK_PER_SM, clock)
+    BytesPerSecond::new(formula::port_bandwidth(blocks as f64, f64::from(sms), clock.get()))
 }
 
 /// Largest relative difference of memory and math time that counts as balanced.

@@ -1,0 +1,180 @@
+//! The ranks of a job: what is known of each, and what limits their comparison.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::names::Positions;
+use super::side_by_side;
+use crate::analysis::{AnalysisError, Options, Partial, RankFigures, RankId};
+use crate::catalog::Catalog;
+use crate::ingest::IngestError;
+use crate::model::Profile;
+
+/// One rank of a fleet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rank {
+    /// Run and number.
+    pub id: RankId,
+    /// Sums over its launches.
+    pub figures: RankFigures,
+    /// Its positions on the axes of parallelism, as far as they are known.
+    pub positions: Positions,
+}
+
+/// Many ranks, merged.
+pub struct Gathered {
+    /// Sums by kernel.
+    pub partial: Partial,
+    /// The ranks by run and number.
+    pub ranks: Vec<Rank>,
+    /// What limits the comparison of the ranks, one sentence each.
+    pub notes: Vec<String>,
+    /// Rows of the launch table.
+    pub rows: u64,
+}
+
+impl Gathered {
+    /// Orders what was merged, and names what limits the comparison of the ranks.
+    pub(super) fn of((partial, mut ranks): (Partial, Vec<Rank>), rows: u64) -> Self {
+        ranks.sort_by(|one, two| one.id.cmp(&two.id));
+        let mut notes = gaps(ranks.iter().map(|rank| &rank.id));
+        notes.extend(other_devices(&ranks));
+        Self { partial: partial.ordered(), ranks, notes, rows }
+    }
+}
+
+/// Sums the launches of one rank that was read already.
+///
+/// # Errors
+/// [`AnalysisError`] under the same conditions as [`crate::analysis::analyze`].
+pub fn summarize(
+    profile: &Profile,
+    id: RankId,
+    catalog: &Catalog,
+    options: &Options,
+) -> Result<Gathered, AnalysisError> {
+    let partial = Partial::of(profile, &id, catalog, options, options.ceilings)?;
+    let rank = Rank { id, figures: partial.figures(), positions: Positions::new() };
+    let rows = profile.launches.len() as u64;
+    Ok(Gathered { partial: partial.ordered(), ranks: vec![rank], notes: Vec::new(), rows })
+}
+
+/// Merges what `read` returns for each item, side by side; nothing is merged if one fails, of several the first.
+pub(super) fn merged<T: Sync>(
+    items: &[T],
+    threads: usize,
+    read: impl Fn(usize, &T) -> Result<(Partial, Vec<Rank>), IngestError> + Sync,
+) -> Result<(Partial, Vec<Rank>), IngestError> {
+    let (whole, failed) = (Mutex::new((Partial::default(), Vec::new())), Mutex::new(None));
+    let next = AtomicUsize::new(0);
+    side_by_side(threads, items.len(), || {
+        let (mut partial, mut ranks) = (Partial::default(), Vec::new());
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { break };
+            match read(at, item) {
+                Ok((one, some)) => {
+                    partial.merge(one);
+                    ranks.extend(some);
+                }
+                Err(error) => {
+                    // The others need not be read.
+                    next.store(items.len(), Ordering::Relaxed);
+                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                    if failed.as_ref().is_none_or(|(first, _)| at < *first) {
+                        *failed = Some((at, error));
+                    }
+                }
+            }
+        }
+        if partial.kernels() > 0 || !ranks.is_empty() {
+            let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
+            whole.0.merge(partial);
+            whole.1.extend(ranks);
+        }
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(whole.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+/// Names the ranks that lack below the highest of each run.
+fn gaps<'a>(ids: impl Iterator<Item = &'a RankId>) -> Vec<String> {
+    /// How many gaps are named.
+    const NAMED: usize = 8;
+    let mut runs: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    for id in ids {
+        runs.entry(&id.run).or_default().insert(id.rank);
+    }
+    let mut notes = Vec::new();
+    for (run, ranks) in runs {
+        let (mut missing, mut gaps, mut next) = (0, Vec::new(), 0);
+        for rank in &ranks {
+            if *rank > next {
+                missing += rank - next;
+                let last = rank - 1;
+                gaps.push(if last == next {
+                    format!("{next}")
+                } else {
+                    format!("{next}–{last}")
+                });
+            }
+            next = rank.saturating_add(1);
+        }
+        if missing > 0 {
+            let rest = gaps.len().saturating_sub(NAMED);
+            gaps.truncate(NAMED);
+            let rest = if rest > 0 { format!(" and {rest} more gaps") } else { String::new() };
+            notes.push(format!(
+                "run {run}: {missing} of {next} ranks are missing ({}{rest}); sums are those of the ranks that \
+                 are there",
+                gaps.join(", ")
+            ));
+        }
+    }
+    notes
+}
+
+/// Names ranks on other devices than most.
+fn other_devices(ranks: &[Rank]) -> Vec<String> {
+    let Some(usual) = usual_devices(ranks.iter()) else { return Vec::new() };
+    let others: Vec<&Rank> = ranks.iter().filter(|rank| rank.figures.devices != *usual).collect();
+    let Some(first) = others.first() else { return Vec::new() };
+    let more = match others.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    vec![format!(
+        "rank {}{more} ran on {}, most ran on {}; kernels are summed for each device",
+        first.id,
+        first.figures.devices.join(", "),
+        usual.join(", ")
+    )]
+}
+
+/// Returns the devices that most ranks have.
+pub(super) fn usual_devices<'r>(
+    ranks: impl Iterator<Item = &'r Rank>,
+) -> Option<&'r Arc<[String]>> {
+    let mut counts: BTreeMap<&Arc<[String]>, usize> = BTreeMap::new();
+    for rank in ranks {
+        *counts.entry(&rank.figures.devices).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(devices, _)| devices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_ranks_are_named() {
+        let ids: Vec<RankId> =
+            [0, 1, 3, 7].map(|rank| RankId { run: "a".into(), rank }).into_iter().collect();
+        let notes = gaps(ids.iter());
+        assert!(notes[0].starts_with("run a: 4 of 8 ranks are missing (2, 4–6)"), "{notes:?}");
+        assert!(gaps(ids[..2].iter()).is_empty());
+    }
+}

@@ -1,0 +1,68 @@
+//! The time of a launch that remains if only the implementation improves.
+
+use super::ceilings::CeilingSet;
+use super::judged::Judged;
+use super::reading::Reading;
+use super::scene::Scene;
+use crate::model::{MemoryLevel, Pipe, Quantity};
+use crate::roofline::{self, formula};
+use crate::scalar::{Maybe, Number};
+
+/// Returns the structural time: launch cost, tail, per-SM bandwidth, and the share of the roof that
+/// good kernels reach. It explains and never judges.
+pub(super) fn structural<N: Number, R: Reading<N>>(
+    judged: &Judged<N>,
+    scene: &Scene<'_, N, R>,
+    fixed_cost: N,
+) -> Maybe<N, N> {
+    let (launch, roofs, set) = (scene.launch, scene.roofs, scene.set);
+    let (zero, one) = (N::of(0.0), N::of(1.0));
+    let grid = launch.blocks().filter(|blocks| zero.less(blocks)).zip(roofs.sms_of(launch));
+    let efficiency = grid.map_or(one, |(blocks, sms)| {
+        roofs.resident(launch).map_or_else(
+            |resident| formula::sm_efficiency(blocks, sms, resident),
+            || {
+                let is_small = blocks.less(sms * N::of(roofline::BLOCKS_PER_SM as f64));
+                N::select(is_small, || formula::sm_efficiency(blocks, sms, one), || one)
+            },
+        )
+    });
+    let math = judged.math.map_or(zero, |math| math.value / efficiency);
+    // Not L1 and shared memory: uncoalesced accesses and bank conflicts are the implementation's.
+    let l2 = judged.level_time(MemoryLevel::L2).map_or(zero, |l2| l2 / efficiency);
+    let dram = judged.memory.map_or(zero, |memory| memory.value);
+    let port = grid.zip(launch.value(Quantity::L2Bytes).zip(roofs.clock(launch)));
+    let dram = port.map_or(dram, |((blocks, sms), (bytes, clock))| {
+        let bandwidth = formula::port_bandwidth(blocks, sms, clock);
+        dram.max(formula::time(bytes, bandwidth))
+    });
+    judged.roofline_time().map(|roofline_time| {
+        let is_achievable = N::is(set, CeilingSet::Achievable);
+        let at = |time: N, share: N| N::select(is_achievable, || time, || time / share);
+        let math = at(math, busiest_share(judged, scene));
+        let l2 = at(l2, N::of(roofline::achievable::CACHE));
+        let dram = at(dram, roofs.achievable_memory());
+        // What was not counted may be needed too: then it cannot be won.
+        let infinite = N::of(f64::INFINITY);
+        let bounded = |bound: N, other: N| N::select(bound.less(infinite), || bound, || other);
+        let bound = bounded(roofline_time.high, bounded(roofline_time.likely, zero));
+        let time = fixed_cost + dram.max(l2).max(math).max(bound);
+        // No rewrite makes a launch cheaper than those that are mostly launch cost.
+        time.max(fixed_cost * N::of(roofline::LAUNCH_FLOOR))
+    })
+}
+
+/// Returns the achievable share of the pipe with the longest time.
+fn busiest_share<N: Number, R: Reading<N>>(judged: &Judged<N>, scene: &Scene<'_, N, R>) -> N {
+    let none = N::of(-1.0);
+    let time = |at: usize| {
+        let work = &judged.work[at];
+        N::select(work.is, || work.time, || none)
+    };
+    let longest = (0..judged.work.len()).map(time).fold(none, N::max);
+    let usual = scene.roofs.achievable_math(Pipe::Fp32Vector);
+    judged.work.iter().fold(usual, |share, work| {
+        let is_longest = work.is & longest.same(work.time);
+        N::select(is_longest, || scene.roofs.achievable_math(work.pipe), || share)
+    })
+}

@@ -1,0 +1,28 @@
+//! The view of the ranks of each run.
+
+use super::engine::Engine;
+use crate::roofline::STRAGGLER;
+
+/// Returns the statement that makes the view: a row per rank, beside the medians of its run. The limits are those of
+/// `fleet`.
+pub(super) fn view(engine: Engine) -> String {
+    format!(
+        "{} rank_spread AS WITH\nsums AS (\n  \
+         SELECT run, rank, sum(launches) AS launches, sum(measured_s) AS measured_s,\n    \
+         sum(CASE WHEN crosses_link THEN measured_s ELSE 0e0 END) AS communication_s,\n    \
+         sum(CASE WHEN crosses_link THEN 0e0 ELSE judged_s END) AS judged_s,\n    \
+         sum(CASE WHEN crosses_link THEN 0e0 ELSE roofline_s END) AS roofline_s\n  \
+         FROM kernel_sums GROUP BY run, rank\n),\n\
+         medians AS (\n  SELECT *, measured_s - communication_s AS compute_s, count(*) OVER (PARTITION BY run) AS ranks,\n    \
+         median(measured_s) OVER (PARTITION BY run) AS median_s,\n    \
+         median(measured_s - communication_s) OVER (PARTITION BY run) AS median_compute_s\n  FROM sums\n),\n\
+         ratios AS (\n  SELECT *, measured_s / nullif(median_s, 0) AS over_median,\n    \
+         compute_s / nullif(median_compute_s, 0) AS compute_over_median\n  FROM medians\n)\n\
+         SELECT run, rank, launches, measured_s, communication_s, compute_s, median_s, median_compute_s,\n  \
+         over_median, compute_over_median, judged_s, roofline_s, judged_s / nullif(roofline_s, 0) AS headroom,\n  \
+         ranks > 2 AND (coalesce(over_median, 1e0) >= {slow:e} OR coalesce(compute_over_median, 1e0) >= {slow:e}) \
+         AS is_straggler\nFROM ratios;\n",
+        engine.view(),
+        slow = 1.0 + STRAGGLER,
+    )
+}

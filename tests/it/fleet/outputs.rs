@@ -1,0 +1,167 @@
+//! What `fleet` writes: tables as Parquet and CSV, JSON by its schema, lists of files.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+use polars::prelude::*;
+use polars_io::prelude::*;
+use serde_json::Value;
+
+use super::{program, rank};
+
+/// The arguments, run without an error.
+fn run(arguments: &[&str]) -> String {
+    let done = program::run(arguments);
+    assert_eq!(done.code, 0, "{arguments:?}: {}", done.stderr);
+    done.stdout
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// A folder with the exports of three ranks, the last slower, and their summaries.
+fn job() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, factor) in (0..).zip([1.0, 1.001, 1.3]) {
+        let file = text(&rank(folder.path(), number, factor));
+        let out = text(&folder.path().join(format!("rank{number}.partial.json")));
+        run(&["summarize", &file, "-o", &out]);
+    }
+    folder
+}
+
+fn frame(path: &Path) -> DataFrame {
+    ParquetReader::new(File::open(path).unwrap()).finish().unwrap()
+}
+
+/// The lines of a CSV file as cells, header first.
+fn cells(csv: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(csv.as_bytes());
+    let cells = |row: csv::StringRecord| row.iter().map(str::to_owned).collect();
+    reader.records().map(|row| cells(row.unwrap())).collect()
+}
+
+#[test]
+fn kernels_and_ranks_are_written_as_parquet() {
+    let folder = job();
+    let kernels = text(&folder.path().join("kernels.parquet"));
+    let csv = text(&folder.path().join("kernels.csv"));
+    let tables = text(&folder.path().join("tables")) + "/";
+    let said = run(&["fleet", &text(folder.path()), "-o", &kernels, "-o", &csv, "-o", &tables]);
+    assert_eq!(said, "");
+    let frame_of = |name: &str| frame(&Path::new(&tables).join(name));
+    assert_eq!(
+        fs::read(&kernels).unwrap(),
+        fs::read(Path::new(&tables).join("kernels.parquet")).unwrap()
+    );
+    // The same columns and rows as CSV, numbers as numbers.
+    let (parquet, csv) = (frame(Path::new(&kernels)), cells(&fs::read_to_string(&csv).unwrap()));
+    let names: Vec<&str> = parquet.columns().iter().map(|one| one.name().as_str()).collect();
+    assert_eq!(names, csv[0]);
+    assert_eq!(parquet.height() + 1, csv.len());
+    let at = |name: &str| csv[0].iter().position(|title| title == name).unwrap();
+    let measured = parquet.column("measured_s").unwrap().f64().unwrap();
+    let shown: f64 = csv[1][at("measured_s")].parse().unwrap();
+    assert_eq!(measured.get(0), Some(shown));
+    assert_eq!(parquet.column("launches").unwrap().dtype(), &DataType::UInt64);
+    assert!(
+        csv[1..].iter().all(|row| row[at("ranks")] == "3" && row[at("slowest_rank")] == "run/2")
+    );
+    let ranks = frame_of("ranks.parquet");
+    let number =
+        |name: &str, row: usize| ranks.column(name).unwrap().f64().unwrap().get(row).unwrap();
+    assert_eq!(ranks.height(), 3);
+    let sum: f64 = measured.iter().flatten().sum();
+    let of_ranks: f64 = (0..3).map(|row| number("measured_s", row)).sum();
+    assert!((of_ranks / sum - 1.0).abs() < 1e-12, "{of_ranks} {sum}");
+    assert!((number("from_median", 2) - (1.3 / 1.001 - 1.0)).abs() < 1e-9);
+    assert_eq!(ranks.column("cause").unwrap().str().unwrap().get(0), None);
+    assert_eq!(ranks.column("cause").unwrap().str().unwrap().get(2), Some("unknown"));
+}
+
+/// The kernels of one rank are those of the analysis of its export: every column of it, with the same cells.
+#[test]
+fn the_kernels_of_one_rank_have_the_columns_and_cells_of_the_report() {
+    let folder = job();
+    let expected =
+        cells(&run(&["analyze", &text(&folder.path().join("rank0.csv")), "--format", "csv"]));
+    let partial = text(&folder.path().join("rank0.partial.json"));
+    let found = cells(&run(&["fleet", &partial, "--format", "csv"]));
+    assert_eq!(found.len(), expected.len());
+    let mut compared = 0;
+    for (at, title) in expected[0].iter().enumerate() {
+        assert_eq!(found[0][at], *title);
+        for (found, expected) in found.iter().zip(&expected).skip(1) {
+            let (found, expected) = (&found[at], &expected[at]);
+            let is_same = match (found.parse::<f64>(), expected.parse::<f64>()) {
+                (Ok(found), Ok(expected)) => (found - expected).abs() <= expected.abs() * 1e-9,
+                _ => found == expected,
+            };
+            assert!(is_same, "{title}: {found:?}, {expected:?} expected");
+            compared += 1;
+        }
+    }
+    assert!(compared > 500, "{compared}");
+}
+
+#[test]
+fn the_device_is_said_once() {
+    let folder = job();
+    let said = run(&["fleet", &text(folder.path())]);
+    assert_eq!(said.matches("H100").count(), 1, "{said}");
+    // Of another device there is a column.
+    let file = folder.path().join("rank1.csv");
+    let other = fs::read_to_string(&file).unwrap().replace("NVIDIA H100 80GB HBM3", "NVIDIA H200");
+    fs::write(&file, other).unwrap();
+    run(&["summarize", &text(&file), "-o", &text(&folder.path().join("rank1.partial.json"))]);
+    let said = run(&["fleet", &text(folder.path()), "--width", "240"]);
+    assert!(said.matches("H200").count() > 3 && said.contains("device"), "{said}");
+}
+
+#[test]
+fn names_of_summaries_come_from_a_list() {
+    let folder = job();
+    let name = |number: u64| text(&folder.path().join(format!("rank{number}.partial.json")));
+    let all = run(&["merge", &name(0), &name(1), &name(2)]);
+    let list = folder.path().join("list");
+    fs::write(&list, format!("{}\n\n{}\n", name(2), name(1))).unwrap();
+    assert_eq!(run(&["merge", &name(0), "--files-from", &text(&list), "--threads", "2"]), all);
+    let mut command = program::command(&["merge", "--files-from", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let names = [name(0), name(1), name(2)].join("\n");
+    child.stdin.take().unwrap().write_all(names.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.stdout == all.as_bytes());
+    fs::write(&list, "\n").unwrap();
+    let done = program::run(&["merge", "--files-from", &text(&list)]);
+    assert_eq!((done.code, done.stderr.contains("names no file")), (2, true), "{}", done.stderr);
+    assert_eq!(program::run(&["merge"]).code, 2);
+}
+
+#[test]
+fn json_of_the_fleet_has_the_figures_of_its_tables() {
+    let folder = job();
+    let found: Value =
+        serde_json::from_str(&run(&["fleet", &text(folder.path()), "--format", "json"])).unwrap();
+    assert_eq!(found["schema"], "rooflint/fleet/1");
+    assert_eq!(
+        (&found["runs"], &found["positions_from"]),
+        (&serde_json::json!(["run"]), &Value::Null)
+    );
+    let sum = |list: &Value| -> f64 {
+        list.as_array().unwrap().iter().map(|one| one["measured_s"].as_f64().unwrap()).sum()
+    };
+    let total = found["totals"]["measured_s"].as_f64().unwrap();
+    for list in ["kernels", "ranks"] {
+        assert!((sum(&found[list]) / total - 1.0).abs() < 1e-12, "{list}");
+    }
+    assert_eq!(found["measured_gpu_hours"].as_f64(), Some(total / 3600.0));
+    let straggler = &found["stragglers"][0];
+    assert_eq!((&straggler["rank"], &straggler["cause"]), (&2.into(), &"unknown".into()));
+    let slowest = &found["kernels"][0]["slowest_rank"];
+    assert_eq!((&slowest["run"], &slowest["rank"]), (&"run".into(), &2.into()));
+}
