@@ -220,6 +220,7 @@ impl Frame {
             Some(Cells::Truth(cells)) => PyList::new(py, cells),
             Some(Cells::Count(cells)) => PyList::new(py, cells),
             Some(Cells::Number(cells)) => PyList::new(py, cells),
+            Some(Cells::Numbers(cells)) => PyList::new(py, cells),
             Some(Cells::Launches(..)) | None => Err(PyKeyError::new_err(name.to_owned())),
         }
     }

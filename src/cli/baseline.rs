@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::args::{Configuration, Model, Reading};
 use super::exit::Failure;
@@ -13,7 +13,7 @@ use super::store::{Chosen, FOLDER};
 use super::terminal::Terminal;
 use super::{clock, config};
 use crate::compare::Run;
-use crate::history::{DEFAULT_NAME, Entry, Filter, MARKER, Moment, Placed, Store};
+use crate::history::{DEFAULT_NAME, Entry, Filter, MARKER, Moment, Placed, SavedAs, Store};
 use crate::report::{self, BaselineList, BaselinePages, Style, count};
 use crate::units::si;
 
@@ -25,7 +25,7 @@ Examples:
   rooflint baseline prune --keep 50 --older-than 90d
   rooflint trend                                     show where it became slower
 
-The folder (`baselines`, or --store) holds one JSON document per run. Commit it, or keep it as an
+The folder (`baselines`, or --store) holds one JSON document or Parquet table per run. Commit it, or keep it as an
 artifact: see docs/baselines.md.";
 
 /// Save, list, show and prune baseline runs
@@ -69,6 +69,10 @@ struct Save {
     #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME, help_heading = "Baseline")]
     name: String,
 
+    /// Save as this; by default as the newest run of the baseline, else JSON
+    #[arg(long, value_name = "FORMAT", help_heading = "Baseline")]
+    format: Option<Form>,
+
     /// Set the commit [default: `GITHUB_SHA` or `CI_COMMIT_SHA`, else from .git]
     #[arg(long, value_name = "COMMIT", help_heading = "Baseline")]
     commit: Option<String>,
@@ -80,6 +84,23 @@ struct Save {
     /// Set the time of the runs in UTC, such as 2026-11-22T05:30:00Z [default: now]
     #[arg(long, value_name = "TIME", help_heading = "Baseline")]
     date: Option<Moment>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// A document for version control, a line per kernel
+    Json,
+    /// A table for engines of SQL, a row per kernel
+    Parquet,
+}
+
+impl Form {
+    const fn form(self) -> SavedAs {
+        match self {
+            Self::Json => SavedAs::Json,
+            Self::Parquet => SavedAs::Parquet,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -152,11 +173,12 @@ pub(super) fn run(command: &Baseline, terminal: &Terminal) -> Result<(), Failure
 /// Writes runs into a store under a name; the store is made if it is not there.
 pub(super) fn keep(
     runs: Vec<Run>,
-    (store, name): (&Store, &str),
+    store: &Store,
+    (name, form): (&str, SavedAs),
     now: Moment,
     terminal: &Terminal,
 ) -> Result<Vec<Placed>, Failure> {
-    let placed = store.place(runs, name, now)?;
+    let placed = store.place(runs, (name, form), now)?;
     let folder = store.folder().join(name);
     std::fs::create_dir_all(&folder)
         .map_err(|cause| Failure::Output { path: folder.display().to_string(), cause })?;
@@ -164,13 +186,14 @@ pub(super) fn keep(
         terminal.write(&store.folder().join(MARKER), Store::marker().as_bytes())?;
     }
     for placed in &placed {
-        terminal.write(&placed.path, placed.text.as_bytes())?;
+        terminal.write(&placed.path, &placed.content)?;
     }
     Ok(placed)
 }
 
 fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let mut store = Store::open_or_new(&command.store)?;
+    let form = command.format.map_or_else(|| store.form(&command.name), Form::form);
     let (here, from) = found();
     let now = command.date.unwrap_or_else(clock::now);
     let config = config::find(&command.configuration, terminal)?;
@@ -193,7 +216,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
         }
         told.push((origin.clone(), describe(run)));
     }
-    let placed = keep(runs, (&store, &command.name), now, terminal)?;
+    let placed = keep(runs, &store, (&command.name, form), now, terminal)?;
     let folder = command.store.join(&command.name);
     let mut text =
         format!("saved {} in {}\n", count(placed.len() as u64, "run", "runs"), folder.display());

@@ -362,7 +362,7 @@ fn first(command: &Gate, runs: &[Run], terminal: &Terminal) -> Result<Vec<String
         run.origin.branch = run.origin.branch.take().or_else(|| here.branch.clone());
     }
     let name = command.yardstick.name().unwrap_or(DEFAULT_NAME);
-    let placed = baseline::keep(runs, (&store, name), clock::now(), terminal)?;
+    let placed = baseline::keep(runs, &store, (name, store.form(name)), clock::now(), terminal)?;
     let many = report::count(placed.len() as u64, "run was", "runs were");
     Ok(vec![format!("{many} saved as the first baseline in {}", path.display())])
 }

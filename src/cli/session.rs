@@ -1,5 +1,6 @@
 //! By what a command judges: devices, kernel names, the configuration, and its options over it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::args::Model;
@@ -13,10 +14,18 @@ use crate::plain;
 use crate::session::Session;
 use crate::taxonomy::Taxonomy;
 
+/// By what profiles are judged: the configuration and devices from these files.
+pub(super) fn configured(devices: &[PathBuf], config: Config) -> Result<Session, Failure> {
+    let taxonomy = taxonomy(&config)?;
+    let mut session = Session::new(catalog::load(devices)?, config);
+    session.options.taxonomy = taxonomy;
+    session.today = Some(clock::now().date());
+    Ok(session)
+}
+
 /// By what profiles are judged: the configuration, and what the command line says over it.
 pub(super) fn new(model: &Model, config: Config) -> Result<Session, Failure> {
-    let taxonomy = taxonomy(&config)?;
-    let mut session = Session::new(catalog::load(&model.devices)?, config);
+    let mut session = configured(&model.devices, config)?;
     if let Some(name) = &model.device {
         known(&session.catalog, name)?;
     }
@@ -26,8 +35,6 @@ pub(super) fn new(model: &Model, config: Config) -> Result<Session, Failure> {
     options.threshold = model.threshold.or(options.threshold);
     options.floor = model.min_savings.or(options.floor);
     options.floor_share = model.min_share.or(options.floor_share);
-    options.taxonomy = taxonomy;
-    session.today = Some(clock::now().date());
     Ok(session)
 }
 

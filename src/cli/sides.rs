@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use super::args::{Model, Reading};
 use super::exit::Failure;
 use super::yardstick::Yardstick;
-use super::{clock, reading, session};
+use super::{clock, reading, session, store};
 use crate::compare::Run;
 use crate::config::Config;
+#[cfg(feature = "frames")]
+use crate::fleet;
 use crate::history::{Batch, HistoryError, Store, batches, outliers};
 use crate::plain;
 use crate::session::Session;
@@ -84,6 +86,14 @@ impl<'a> Sides<'a> {
             side.runs.push(run);
             return Ok(());
         }
+        #[cfg(feature = "frames")]
+        if let Some((folder, run)) = fleet::partitioned(path) {
+            let how = (self.warmup, self.reading.threads);
+            let found = fleet::runs(&folder, run.as_deref(), session, how)?;
+            side.runs.extend(found.runs.into_iter().map(|(_, run)| run));
+            side.note(found.expired);
+            return Ok(());
+        }
         let reading = Reading { files: vec![path.to_owned()], ..self.reading.clone() };
         let profile = reading::read(&reading)?;
         let judged = session.judge(&profile)?;
@@ -102,18 +112,27 @@ fn unsealed(label: &str) -> String {
     format!("{label} was saved without a fingerprint of its content: damage would not be noticed")
 }
 
-/// A run or report that was saved as JSON, and whether damage of it would have been seen; none where the
+/// A run or report that was saved, and whether damage of it would have been seen; none where the
 /// file is something else. Reports carry no fingerprint, and are not kept for long.
 fn saved(path: &Path) -> Result<Option<(Run, bool)>, Failure> {
-    let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-    if !is_json || !path.is_file() {
+    let ends = |with: &str| path.extension().is_some_and(|end| end.eq_ignore_ascii_case(with));
+    let (is_json, is_table) = (ends("json"), ends("parquet"));
+    if !(is_json || is_table) || !path.is_file() {
         return Ok(None);
     }
     let shown = path.display().to_string();
     let failed =
         |message: String| Failure::Ingest(crate::ingest::IngestError::new(shown.clone(), message));
-    let text = std::fs::read_to_string(path)
-        .map_err(|cause| failed(format!("cannot read: {}", plain::io(&cause))))?;
+    let unread = |cause| failed(format!("cannot read: {}", plain::io(&cause)));
+    if is_table {
+        // Any other table is an export.
+        if Run::from_parquet_head(path).is_err() {
+            return Ok(None);
+        }
+        let run = Run::from_parquet(path).map_err(failed)?;
+        return Ok(Some((Run { label: shown, ..run }, true)));
+    }
+    let text = std::fs::read_to_string(path).map_err(unread)?;
     let run = Run::from_document(&text).map_err(failed)?;
     Ok(run.map(|mut run| {
         run.label.clone_from(&shown);
@@ -180,9 +199,13 @@ impl Sides<'_> {
     ) -> Result<Side, Failure> {
         let mut baseline = Side::default();
         for path in paths {
-            if path.is_dir() && Store::is_store(path) {
-                let store = Store::open(path)?;
+            if path.is_dir() && (Store::is_store(path) || is_table(path)) {
+                let mut store = store::open(path, || Ok(self.of_baseline.clone()))?;
                 store.check(yardstick.name())?;
+                if is_table(path) {
+                    // The table has the current run, too.
+                    store.leave_out(current);
+                }
                 stored(&store, (current, yardstick), max_age_days, &mut baseline)?;
             } else if !self.holds(path) && is_missing(path) {
                 let message = format!("there is no baseline {}", path.display());
@@ -198,6 +221,17 @@ impl Sides<'_> {
         baseline.distinct()?;
         Ok(baseline)
     }
+}
+
+/// Whether a path is a partitioned launch table with all its runs.
+#[cfg(feature = "frames")]
+fn is_table(path: &Path) -> bool {
+    fleet::partitioned(path).is_some_and(|(_, run)| run.is_none())
+}
+
+#[cfg(not(feature = "frames"))]
+fn is_table(_: &Path) -> bool {
+    false
 }
 
 /// Whether nothing is at a path, which is no pattern; an empty folder is where a store will be.

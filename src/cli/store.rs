@@ -1,14 +1,34 @@
 //! Which store of baselines, and which of its entries, a command is about.
 
+use std::path::Path;
+
 use clap::Args;
 
 use super::catalog;
 use super::exit::Failure;
-use crate::history::Filter;
+#[cfg(feature = "frames")]
+use crate::fleet;
+use crate::history::{Filter, Store};
 use crate::model::DeviceHint;
+use crate::session::Session;
 
 /// Where baselines are kept if nothing else is said.
 pub(super) const FOLDER: &str = "baselines";
+
+/// Opens a store; the runs of a partitioned launch table are one, judged by a session of the caller's.
+pub(super) fn open(
+    folder: &Path,
+    session: impl FnOnce() -> Result<Session, Failure>,
+) -> Result<Store, Failure> {
+    #[cfg(feature = "frames")]
+    if let Some((table, None)) = fleet::partitioned(folder) {
+        let found = fleet::runs(&table, None, &session()?, (0, 0))?;
+        return Ok(Store::of_runs(folder, found.runs)?);
+    }
+    #[cfg(not(feature = "frames"))]
+    let _ = session;
+    Ok(Store::open(folder)?)
+}
 
 /// Which entries of a store.
 #[derive(Debug, Args)]

@@ -8,10 +8,10 @@ use super::args::{Configuration, Picture};
 use super::exit::{self, Failure};
 use super::output::{self, Outputs};
 use super::store::{Chosen, FOLDER};
-use super::{clock, config, terminal::Terminal};
+use super::{clock, config, session, store, terminal::Terminal};
 use crate::compare::Measured;
 use crate::gate::{Action, Limit, Metric, Policy};
-use crate::history::{self, Line, Store, TrendMetric};
+use crate::history::{self, Line, TrendMetric};
 use crate::model::Date;
 use crate::report::{Style, TrendReport};
 use crate::units::{change, change_limit};
@@ -22,6 +22,7 @@ Examples:
   rooflint trend -o trend.svg -o trend.csv  as a picture and as a table
   rooflint trend --kernel '*layer_norm*' --metric headroom
   rooflint trend --gate                              exit 1 on a step or drift beyond the limits of [gate]
+  rooflint trend launches/ --kernel '*attention*'    over the runs of a partitioned table
   rooflint trend ci/baselines --branch main --device 'H100 SXM5 80GB'";
 
 /// Show performance over commits and where it changed
@@ -32,7 +33,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Trend {
-    /// The store of baselines
+    /// The store of baselines, or a partitioned launch table whose runs have dates as names
     #[arg(value_name = "STORE", default_value = FOLDER)]
     store: PathBuf,
 
@@ -94,7 +95,11 @@ impl Followed {
 
 pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places_or_pictures("format of trends")?;
-    let store = Store::open(&command.store)?;
+    let session = || {
+        let config = config::find(&command.configuration, terminal)?;
+        session::configured(&[], config)
+    };
+    let store = store::open(&command.store, session)?;
     let filter = command.chosen.filter()?;
     let kernel = command.kernel.as_deref();
     let mut trend = history::trend(&store, &filter, command.metric.metric(), kernel)?;

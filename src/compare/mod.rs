@@ -12,10 +12,12 @@ mod gathered;
 mod kernels;
 mod noise;
 mod odd;
+mod over_ranks;
 mod pairing;
 mod proposals;
 mod rows;
 mod run;
+mod run_table;
 mod saved;
 mod seal;
 mod shared;
@@ -34,6 +36,7 @@ pub use evidence::{
 };
 pub use family::family;
 pub use noise::Noise;
+pub use over_ranks::OverRanks;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};
 #[cfg(test)]
 pub(crate) use run::tests as made;
@@ -41,6 +44,7 @@ pub use run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, by_severity,
     run_schema,
 };
+pub use run_table::RUN_TABLE;
 pub use seal::fingerprint;
 pub use sides::kernels;
 pub use statistics::benjamini_hochberg;

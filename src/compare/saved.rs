@@ -171,15 +171,19 @@ impl Run {
     /// As [`Run::from_json`].
     pub fn from_sealed(text: &str) -> Result<(Self, bool), String> {
         let is_sealed = super::seal::check(text)?;
-        let run = match serde_json::from_str::<Self>(text) {
-            Ok(run) if RUNS.contains(&&*run.schema) => run,
+        Ok((Self::known(text)?.checked()?, is_sealed))
+    }
+
+    /// Reads a run of a known version.
+    pub(super) fn known(text: &str) -> Result<Self, String> {
+        match serde_json::from_str::<Self>(text) {
+            Ok(run) if RUNS.contains(&&*run.schema) => Ok(run),
             // That of another version may be read as well as not.
             other => {
                 check_schema(text, &RUNS)?;
-                other.map_err(|error| plain::json(&error))?
+                other.map_err(|error| plain::json(&error))
             }
-        };
-        Ok((run.checked()?, is_sealed))
+        }
     }
 
     /// Reads a saved run without its kernels, from the beginning and the end of a document as
@@ -198,7 +202,7 @@ impl Run {
     ///
     /// # Errors
     /// Returns a message with the kernel and the problem.
-    fn checked(self) -> Result<Self, String> {
+    pub(super) fn checked(self) -> Result<Self, String> {
         for kernel in &self.kernels {
             self.check(kernel).map_err(|what| format!("kernel {:?} {what}", kernel.name))?;
         }

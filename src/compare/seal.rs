@@ -5,6 +5,10 @@ use sha2::{Digest, Sha256};
 /// The key that holds the fingerprint, as a compact document writes it.
 const KEY: &str = "\"content\":\"";
 
+/// What is wrong with content that does not match its fingerprint.
+pub(super) const DAMAGED: &str = "damaged: its content does not match its fingerprint; take the file back from version \
+                                  control, or save the run again";
+
 /// Returns the first half of the SHA-256 of a text, in hexadecimal.
 #[must_use]
 pub fn fingerprint(text: &str) -> String {
@@ -31,9 +35,7 @@ pub(super) fn check(text: &str) -> Result<bool, String> {
     if fingerprint(&format!("{before}\"{after}")) == hash {
         Ok(true)
     } else {
-        Err("damaged: its content does not match its fingerprint; take the file back from version \
-             control, or save the run again"
-            .to_owned())
+        Err(DAMAGED.to_owned())
     }
 }
 

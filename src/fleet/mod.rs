@@ -12,6 +12,8 @@ mod partition;
 mod ranks;
 mod rows;
 #[cfg(feature = "frames")]
+mod runs;
+#[cfg(feature = "frames")]
 mod scan;
 mod stragglers;
 
@@ -31,6 +33,8 @@ pub use partials::{
 #[cfg(feature = "frames")]
 pub use partition::{Partitioned, Partitioning};
 pub use ranks::{Gathered, Rank, summarize};
+#[cfg(feature = "frames")]
+pub use runs::{Runs, partitioned, runs};
 #[cfg(feature = "frames")]
 pub use scan::scan;
 pub use stragglers::{Cause, Straggler, stragglers};

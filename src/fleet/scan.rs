@@ -82,7 +82,7 @@ pub(super) fn read(path: &Path, expected: u64) -> Result<Profile, IngestError> {
 }
 
 /// Checks that the parts on the disk are those of the manifest, and no rank is there twice.
-fn agree(folder: &Path, manifest: &Manifest) -> Result<(), IngestError> {
+pub(super) fn agree(folder: &Path, manifest: &Manifest) -> Result<(), IngestError> {
     let mut paths = BTreeSet::new();
     let mut ranks = BTreeMap::new();
     let mut contents = BTreeMap::new();

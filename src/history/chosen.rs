@@ -71,7 +71,8 @@ impl Store {
         if word == "latest" {
             return self.baseline(&Filter::default());
         }
-        let word = word.strip_suffix(".json").unwrap_or(word);
+        let endings = [".json", ".parquet"];
+        let word = endings.iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
         let is_exact = |entry: &&Entry| {
             entry.id == word || word.split_once('/') == Some((&entry.name, &entry.id))
         };

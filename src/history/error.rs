@@ -46,6 +46,14 @@ pub enum HistoryError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A run of a partitioned launch table has no time in its name.
+    #[error("{folder}: the name of run {run:?} does not begin with a date")]
+    Undated {
+        /// Folder of the table.
+        folder: PathBuf,
+        /// Name of the run.
+        run: String,
+    },
     /// The name of the baseline is not valid as a folder name.
     #[error("invalid baseline name {name:?}")]
     Name {
@@ -65,6 +73,14 @@ pub enum HistoryError {
     Nothing {
         /// Label of the run.
         label: String,
+    },
+    /// The run cannot be made a table.
+    #[error("{label}: {message}")]
+    Table {
+        /// Label of the run.
+        label: String,
+        /// The problem.
+        message: String,
     },
     /// No entry or baseline matches the request.
     #[error("{message}")]
@@ -93,6 +109,11 @@ impl HistoryError {
             Self::Known { .. } => {
                 "profile again to add a run; saving the same measurement twice would hide noise"
             }
+            Self::Undated { .. } => {
+                "convert it with a name such as --run 2026-11-22, or save it in a store: \
+                 `rooflint baseline save FOLDER/run=NAME --date 2026-11-22`"
+            }
+            Self::Table { .. } => "save it as JSON: --format json",
             Self::Nothing { .. } => "check the export's contents with `rooflint inspect FILE`",
             Self::NotFound { .. } => "list saved runs with `rooflint baseline list`",
         }

@@ -35,6 +35,26 @@ impl Moment {
         Date::of(self.0.date_naive())
     }
 
+    /// Reads the time that a name begins with, in the form of [`Moment::compact`] or as a date, and returns what follows
+    /// it.
+    #[must_use]
+    pub fn begins(name: &str) -> Option<(Self, &str)> {
+        /// Lengths of `2026-11-22T053000Z` and of `2026-11-22`.
+        const LENGTHS: [usize; 2] = [18, 10];
+
+        LENGTHS.iter().find_map(|length| {
+            let (time, rest) = name.split_at_checked(*length)?;
+            let whole = match (time.split_at_checked(13), *length) {
+                (Some((hour, rest)), 18) => {
+                    let (minute, second) = rest.split_at_checked(2)?;
+                    format!("{hour}:{minute}:{second}")
+                }
+                _ => time.to_owned(),
+            };
+            Some((whole.parse().ok()?, rest))
+        })
+    }
+
     /// Formats it without the characters that some file systems do not allow: `2026-11-22T053000Z`.
     #[must_use]
     pub fn compact(self) -> String {
@@ -94,6 +114,20 @@ mod tests {
         }
         assert_eq!("2026-11-22".parse::<Moment>().unwrap().to_string(), "2026-11-22T00:00:00Z");
         assert_eq!(Moment::from_seconds(Moment::LAST + 1), None);
+    }
+
+    #[test]
+    fn names_begin_with_a_time() {
+        let begins = |name: &str| {
+            Moment::begins(name).map(|(moment, rest)| (moment.to_string(), rest.to_owned()))
+        };
+        let found = |time: &str, rest: &str| Some((time.to_owned(), rest.to_owned()));
+        assert_eq!(begins("2026-11-22"), found("2026-11-22T00:00:00Z", ""));
+        assert_eq!(begins("2026-11-22-llama"), found("2026-11-22T00:00:00Z", "-llama"));
+        assert_eq!(begins("2026-11-22T053000Z_a"), found("2026-11-22T05:30:00Z", "_a"));
+        for name in ["", "run", "2026-13-01", "26-11-22", "2026-11-2", "é2026-11-2"] {
+            assert_eq!(begins(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ impl Store {
     /// are compared with.
     pub fn complete(&mut self, placed: &[Placed], name: &str) {
         for placed in placed {
-            self.add(placed.path.clone(), name);
+            self.add_file(placed.path.clone(), name);
         }
         self.sort();
         let all = batches(self.entries.iter().filter(|entry| entry.name == name));
@@ -29,7 +29,7 @@ impl Store {
         self.entries.retain(|entry| !wanted.contains(&entry.path));
         for path in wanted {
             self.heads.remove(&path);
-            self.add(path, name);
+            self.add_file(path, name);
         }
         self.sort();
     }

@@ -1,15 +1,16 @@
-//! The baseline store, suitable for version control or an artifact store: one JSON document per
+//! The baseline store, suitable for version control or an artifact store: one JSON document or table per
 //! run, in one folder per baseline, with names that sort by time.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::distinct::distinct;
 use super::error::HistoryError;
+use super::form::SavedAs;
 use super::layout::{MARKER, STORE_SCHEMA};
 use super::moment::Moment;
 use crate::compare::Run;
@@ -68,7 +69,7 @@ pub struct Placed {
     /// Path of the file.
     pub path: PathBuf,
     /// Content of the file.
-    pub text: String,
+    pub content: Vec<u8>,
 }
 
 impl Entry {
@@ -119,7 +120,31 @@ impl Store {
         Self::read(folder, Self::add)
     }
 
-    fn read(folder: &Path, add: fn(&mut Self, PathBuf, &str)) -> Result<Self, HistoryError> {
+    /// Makes a store of the runs of a partitioned launch table, by the names that they have there. A name begins with
+    /// the time of its run (`2026-11-22`, `2026-11-22T053000Z`); what follows is the name of the baseline.
+    ///
+    /// # Errors
+    /// [`HistoryError::Undated`] if a name does not begin with a time.
+    pub fn of_runs(folder: &Path, runs: Vec<(String, Run)>) -> Result<Self, HistoryError> {
+        let mut store = Self::empty(folder);
+        for (id, mut run) in runs {
+            let Some((saved, rest)) = Moment::begins(&id) else {
+                return Err(HistoryError::Undated { folder: folder.to_owned(), run: id });
+            };
+            run.origin.saved = Some(saved.to_string());
+            let rest = rest.trim_start_matches(['-', '_', '.', '+']);
+            let name = if rest.is_empty() { DEFAULT_NAME } else { rest }.to_owned();
+            let path = folder.join(format!("run={id}"));
+            store.entries.push(Entry { path, name, id, saved: Some(saved), is_sealed: true, run });
+        }
+        store.sort();
+        Ok(store)
+    }
+
+    fn read(
+        folder: &Path,
+        add: fn(&mut Self, PathBuf, SavedAs, &str),
+    ) -> Result<Self, HistoryError> {
         if !Self::is_store(folder) {
             // Rather what is wrong with the folder than that something is not in it.
             return Err(match fs::read_dir(folder) {
@@ -134,8 +159,8 @@ impl Store {
             // What version control keeps in hidden folders is none of ours.
             let Some(name) = name.filter(|name| is_name(name)) else { continue };
             for path in sorted(&baseline)? {
-                if path.extension().is_some_and(|end| end == "json") {
-                    add(&mut store, path, name);
+                if let Some(form) = SavedAs::of(&path) {
+                    add(&mut store, path, form, name);
                 }
             }
         }
@@ -143,23 +168,36 @@ impl Store {
         Ok(store)
     }
 
-    pub(super) fn add(&mut self, path: PathBuf, name: &str) {
-        let read = fs::read_to_string(&path).map_err(|cause| cause.to_string());
-        match read.and_then(|text| Run::from_sealed(&text)) {
+    /// Adds a file with a saved run.
+    pub(super) fn add_file(&mut self, path: PathBuf, name: &str) {
+        if let Some(form) = SavedAs::of(&path) {
+            self.add(path, form, name);
+        }
+    }
+
+    fn add(&mut self, path: PathBuf, form: SavedAs, name: &str) {
+        match form.read(&path) {
             Ok((run, is_sealed)) => self.entries.push(entry(path, name, run, is_sealed)),
             Err(reason) => self.unreadable.push(Unreadable { path, reason }),
         }
     }
 
     /// Adds an entry without its kernels, if that is possible.
-    fn add_head(&mut self, path: PathBuf, name: &str) {
-        match ends(&path).ok().and_then(|(start, end)| Run::from_ends(&start, &end)) {
+    fn add_head(&mut self, path: PathBuf, form: SavedAs, name: &str) {
+        match form.read_head(&path) {
             Some(run) => {
                 self.heads.insert(path.clone());
                 self.entries.push(entry(path, name, run, false));
             }
-            None => self.add(path, name),
+            None => self.add(path, form, name),
         }
+    }
+
+    /// Returns the form of the newest run of a baseline; JSON if it has none.
+    #[must_use]
+    pub fn form(&self, name: &str) -> SavedAs {
+        let newest = self.entries.iter().rfind(|entry| entry.name == name);
+        newest.and_then(|entry| SavedAs::of(&entry.path)).unwrap_or(SavedAs::Json)
     }
 
     pub(super) fn sort(&mut self) {
@@ -229,6 +267,12 @@ impl Store {
         })
     }
 
+    /// Removes entries with the same measurement as one of these runs: what is compared with them is older.
+    pub fn leave_out(&mut self, runs: &[Run]) {
+        self.entries
+            .retain(|entry| !runs.iter().any(|run| run.fingerprint == entry.run.fingerprint));
+    }
+
     /// Returns the names of all baselines that have entries.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
@@ -252,7 +296,7 @@ impl Store {
     pub fn place(
         &self,
         runs: Vec<Run>,
-        name: &str,
+        (name, form): (&str, SavedAs),
         now: Moment,
     ) -> Result<Vec<Placed>, HistoryError> {
         if !is_name(name) {
@@ -288,8 +332,10 @@ impl Store {
                 id = name_of(&run.fingerprint);
             }
             known.push((run.fingerprint.clone(), id.clone()));
-            let path = self.folder.join(name).join(format!("{id}.json"));
-            placed.push(Placed { path, text: run.json() });
+            let path = self.folder.join(name).join(format!("{id}.{}", form.ending()));
+            let failed = |message: String| HistoryError::Table { label: label.clone(), message };
+            let content = form.content(&run).map_err(failed)?;
+            placed.push(Placed { path, content });
         }
         Ok(placed)
     }
@@ -299,22 +345,6 @@ fn entry(path: PathBuf, name: &str, run: Run, is_sealed: bool) -> Entry {
     let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
     let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Entry { path, name: name.to_owned(), id, saved, is_sealed, run }
-}
-
-/// Returns the beginning and the end of a file as text.
-fn ends(path: &Path) -> io::Result<(String, String)> {
-    /// What comes before the kernels, and after them.
-    const START: u64 = 16 << 10;
-    const END: i64 = 1 << 10;
-
-    let mut file = fs::File::open(path)?;
-    let (mut start, mut end) = (Vec::new(), Vec::new());
-    file.by_ref().take(START).read_to_end(&mut start)?;
-    let from = END.min(i64::try_from(file.metadata()?.len()).unwrap_or(END));
-    file.seek(SeekFrom::End(-from))?;
-    file.read_to_end(&mut end)?;
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ok((text(start), text(end)))
 }
 
 fn check_marker(path: &Path) -> Result<(), HistoryError> {
@@ -434,11 +464,12 @@ pub(super) mod tests {
             },
             ..run(device, vec![kernel("gemm", *seconds)])
         });
-        let place = store.place(runs.collect(), name, saved.parse().unwrap());
+        let form = store.form(name);
+        let place = store.place(runs.collect(), (name, form), saved.parse().unwrap());
         fs::create_dir_all(folder.join(name)).unwrap();
         fs::write(folder.join(MARKER), Store::marker()).unwrap();
         for placed in place.unwrap() {
-            fs::write(placed.path, placed.text).unwrap();
+            fs::write(placed.path, placed.content).unwrap();
         }
     }
 
@@ -466,14 +497,14 @@ pub(super) mod tests {
         let store = Store::open(folder.path()).unwrap();
         let again = run("L4", vec![kernel("gemm", 1.0)]);
         let now = "2026-11-23".parse().unwrap();
-        let error = store.place(vec![again.clone()], "default", now).unwrap_err();
+        let error = store.place(vec![again.clone()], ("default", SavedAs::Json), now).unwrap_err();
         assert!(error.to_string().contains("default/2026-11-22T000000Z-none-"), "{error}");
         assert!(Store::same_measurement(&again, store.entries()).is_some());
         // Under another name it is another baseline; twice in one command is refused as well.
-        assert_eq!(store.place(vec![again.clone()], "new", now).unwrap().len(), 1);
-        assert!(store.place(vec![again.clone(), again], "new", now).is_err());
+        assert_eq!(store.place(vec![again.clone()], ("new", SavedAs::Json), now).unwrap().len(), 1);
+        assert!(store.place(vec![again.clone(), again], ("new", SavedAs::Json), now).is_err());
         let empty = Run { timed_launches: 0, ..run("L4", vec![kernel("gemm", 3.0)]) };
-        let error = store.place(vec![empty], "default", now).unwrap_err();
+        let error = store.place(vec![empty], ("default", SavedAs::Json), now).unwrap_err();
         assert!(error.is_unreadable(), "{error}");
     }
 
@@ -482,11 +513,12 @@ pub(super) mod tests {
         let store = Store::open_or_new(Path::new("no such folder")).unwrap();
         for name in ["", "..", "../up", "a/b", ".git", "a b", "a.", &"x".repeat(65)] {
             let now = Moment::default();
-            assert!(store.place(Vec::new(), name, now).is_err(), "{name}");
+            assert!(store.place(Vec::new(), (name, SavedAs::Json), now).is_err(), "{name}");
         }
         let mut run = run("L4", vec![kernel("gemm", 1.0)]);
         run.origin.commit = Some("../../x".to_owned());
-        let placed = store.place(vec![run], "v1.2_a-b", Moment::default()).unwrap();
+        let placed =
+            store.place(vec![run], ("v1.2_a-b", SavedAs::Json), Moment::default()).unwrap();
         let name = placed[0].path.file_name().unwrap().to_string_lossy().into_owned();
         assert!(name.starts_with("1970-01-01T000000Z-______x-"), "{name}");
     }

@@ -409,6 +409,7 @@ fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::form::SavedAs;
     use super::super::layout::MARKER;
     use super::super::store::Entry;
     use super::super::store::tests::{kernel, run};
@@ -432,8 +433,8 @@ mod tests {
                 run
             };
             let runs = runs.map(of_commit).to_vec();
-            for placed in store.place(runs, "default", saved).unwrap() {
-                std::fs::write(placed.path, placed.text).unwrap();
+            for placed in store.place(runs, ("default", SavedAs::Json), saved).unwrap() {
+                std::fs::write(placed.path, placed.content).unwrap();
             }
         }
         Store::open(folder).unwrap()

@@ -5,14 +5,17 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Cursor;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use polars::prelude::*;
 use polars_arrow::array::StructArray;
 use polars_arrow::ffi::{ArrowArrayStream, export_iterator};
+use polars_io::mmap::MmapBytesReader;
 use polars_io::parquet::read::ParquetReader;
 use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use polars_io::prelude::SerReader;
@@ -39,6 +42,14 @@ pub enum FrameError {
     /// A Parquet file contains another table.
     #[error("not a rooflint launch table: {0}")]
     NoLaunches(String),
+    /// A Parquet file contains another table than this one.
+    #[error("not {expected}: {found}")]
+    Other {
+        /// The schema that it should have.
+        expected: String,
+        /// What it has.
+        found: String,
+    },
 }
 
 /// Writes the canonical launch table as Parquet, with the derivations as file metadata.
@@ -53,6 +64,33 @@ pub fn parquet(table: Table<'_>) -> Result<Vec<u8>, FrameError> {
         .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata)))
         .finish(&mut frame)?;
     Ok(bytes)
+}
+
+/// Reads a table with this schema in its metadata, or only its metadata, without columns.
+///
+/// # Errors
+/// [`FrameError`] if the file is damaged, or has another schema.
+pub fn read_table(
+    path: &Path,
+    schema: &str,
+    only_metadata: bool,
+) -> Result<Table<'static>, FrameError> {
+    let read = || {
+        let file = File::open(path).map_err(|cause| FrameError::Read(cause.into()))?;
+        let (reader, metadata) = opened(file)?;
+        match named(&metadata) {
+            Some(found) if found == schema => {}
+            found => {
+                let found = found.map_or_else(|| "no schema".to_owned(), |one| format!("{one:?}"));
+                return Err(FrameError::Other { expected: schema.to_owned(), found });
+            }
+        }
+        if only_metadata {
+            return Ok(Table { metadata, ..Table::default() });
+        }
+        filled(reader, metadata)
+    };
+    quietly(read).unwrap_or(Err(FrameError::Damaged))
 }
 
 /// Reads the canonical launch table back from Parquet.
@@ -122,13 +160,25 @@ fn leave() {
     }
 }
 
-fn table(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
-    let mut reader = ParquetReader::new(Cursor::new(bytes));
+/// Metadata of a table in order.
+type Metadata = Vec<(String, String)>;
+
+/// Reads the footer of a file.
+fn opened<R: MmapBytesReader>(file: R) -> Result<(ParquetReader<R>, Metadata), FrameError> {
+    let mut reader = ParquetReader::new(file);
     let known = reader.get_metadata().map_err(FrameError::Read)?.key_value_metadata().clone();
     let pairs = known.unwrap_or_default().into_iter();
-    let metadata: Vec<(String, String)> =
-        pairs.filter_map(|pair| Some((pair.key, pair.value?))).collect();
-    match metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str()) {
+    Ok((reader, pairs.filter_map(|pair| Some((pair.key, pair.value?))).collect()))
+}
+
+/// Returns the schema that metadata name.
+fn named(metadata: &[(String, String)]) -> Option<&str> {
+    metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str())
+}
+
+fn table(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
+    let (reader, metadata) = opened(Cursor::new(bytes))?;
+    match named(&metadata) {
         Some(SCHEMA) => {}
         Some(other) => {
             let message = format!("unsupported schema {other:?} (expected {SCHEMA:?})");
@@ -139,6 +189,14 @@ fn table(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
             return Err(FrameError::NoLaunches(message));
         }
     }
+    filled(reader, metadata)
+}
+
+/// Reads the columns.
+fn filled<R: MmapBytesReader>(
+    reader: ParquetReader<R>,
+    metadata: Metadata,
+) -> Result<Table<'static>, FrameError> {
     let frame = reader.finish().map_err(FrameError::Read)?;
     let columns = frame.columns().iter().filter_map(|column| Some((column, cells(column)?)));
     let columns = columns.map(|(column, cells)| Ok((column.name().to_string(), cells?)));
@@ -158,6 +216,13 @@ fn cells(column: &Column) -> Option<Result<Cells<'static>, PolarsError>> {
     let counts = || Ok(Cells::Count(column.cast(&DataType::UInt64)?.u64()?.iter().collect()));
     let truths = || Ok(Cells::Truth(column.bool()?.iter().collect()));
     let numbers = || Ok(Cells::Number(column.cast(&DataType::Float64)?.f64()?.iter().collect()));
+    let lists = || {
+        let list = |list: Option<Series>| -> Result<Vec<f64>, PolarsError> {
+            let Some(list) = list else { return Ok(Vec::new()) };
+            Ok(list.f64()?.iter().flatten().collect())
+        };
+        Ok(Cells::Numbers(column.list()?.into_iter().map(list).collect::<Result<_, _>>()?))
+    };
     if *kind == DataType::String {
         Some(text())
     } else if *kind == DataType::Boolean {
@@ -166,6 +231,8 @@ fn cells(column: &Column) -> Option<Result<Cells<'static>, PolarsError>> {
         Some(counts())
     } else if kind.is_primitive_numeric() {
         Some(numbers())
+    } else if *kind == DataType::List(Box::new(DataType::Float64)) {
+        Some(lists())
     } else {
         None
     }
@@ -184,6 +251,10 @@ fn frame(table: Table<'_>) -> Result<DataFrame, PolarsError> {
                 Cells::Truth(cells) => Column::new(name, cells),
                 Cells::Count(cells) => Column::new(name, cells),
                 Cells::Number(cells) => Column::new(name, cells),
+                Cells::Numbers(cells) => {
+                    let list = |list: Vec<f64>| Series::new(PlSmallStr::EMPTY, list);
+                    Column::new(name, cells.into_iter().map(list).collect::<Vec<Series>>())
+                }
             }
         })
         .collect();

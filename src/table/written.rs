@@ -35,6 +35,8 @@ pub enum Cells<'p> {
     Count(Vec<Option<u64>>),
     /// Numbers in SI base units.
     Number(Vec<Option<f64>>),
+    /// Lists of numbers in SI base units; none is an empty list. Only Parquet has them.
+    Numbers(Vec<Vec<f64>>),
 }
 
 impl Cells<'_> {
@@ -47,6 +49,7 @@ impl Cells<'_> {
             Self::Truth(cells) => cells.len(),
             Self::Count(cells) => cells.len(),
             Self::Number(cells) => cells.len(),
+            Self::Numbers(cells) => cells.len(),
         }
     }
 
@@ -64,8 +67,9 @@ impl Cells<'_> {
         }
     }
 
-    /// Returns the cell of a row.
-    fn get(&self, row: usize) -> Option<Cell<'_>> {
+    /// Returns the cell of a row; none of a list.
+    #[must_use]
+    pub fn get(&self, row: usize) -> Option<Cell<'_>> {
         match self {
             Self::Launches(profile, column) => {
                 (row < profile.launches.len()).then(|| column.get(profile, &profile.launch(row)))?
@@ -74,6 +78,7 @@ impl Cells<'_> {
             Self::Truth(cells) => cells.get(row)?.map(Cell::Truth),
             Self::Count(cells) => cells.get(row)?.map(Cell::Count),
             Self::Number(cells) => cells.get(row)?.map(Cell::Number),
+            Self::Numbers(_) => None,
         }
     }
 }

@@ -80,10 +80,63 @@ fn a_launch_table_in_any_dress_is_the_same_table() {
     holds(meaning::launch_table, 200);
 }
 
-/// A launch table as Parquet, with some bytes changed or its end cut off.
+/// Returns a Parquet file with some bytes changed or its end cut off, in another way each round; `None` after the last.
 ///
 /// polars takes too long to build with the fuzzer: bytes are changed blindly, so many times as
 /// `ROOFLINT_PARQUET_MUTATIONS` says.
+#[cfg(feature = "frames")]
+fn spoilt(whole: &[u8], round: u64) -> Option<Vec<u8>> {
+    let asked = std::env::var("ROOFLINT_PARQUET_MUTATIONS").ok();
+    let rounds: u64 = asked.and_then(|asked| asked.parse().ok()).unwrap_or(300);
+    if round == rounds {
+        return None;
+    }
+    // Marsaglia's xorshift, from another beginning each time.
+    let mut state = (round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut below = |end: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % end as u64) as usize
+    };
+    let mut bytes = whole.to_vec();
+    for _ in 0..=below(4) {
+        // Half of the changes are in the last kilobytes, where the metadata is.
+        let from = if below(2) == 0 { bytes.len().saturating_sub(4096) } else { 0 };
+        let at = from + below(bytes.len() - from);
+        bytes[at] = below(256) as u8;
+    }
+    if below(8) == 0 {
+        bytes.truncate(below(bytes.len()));
+    }
+    Some(bytes)
+}
+
+/// What is read of a damaged saved run is the run: its fingerprint is of every cell.
+#[cfg(all(feature = "frames", feature = "gate"))]
+#[test]
+fn a_damaged_table_of_a_saved_run_is_refused_or_the_same() {
+    use rooflint::compare::Run;
+    use rooflint::session::Session;
+
+    let options = rooflint::ingest::Options::default();
+    let profile = rooflint::ingest::read_text("demo", rooflint::SAMPLE, &options).unwrap();
+    let session = Session::default();
+    let run = session.judge(&profile).unwrap().run(0);
+    let whole = run.parquet().unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut refused = 0;
+    for round in 0.. {
+        let Some(bytes) = spoilt(&whole, round) else { break };
+        std::fs::write(file.path(), bytes).unwrap();
+        match Run::from_parquet(file.path()) {
+            Ok(read) => assert_eq!(read, run, "round {round}"),
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 0, "nothing was damaged");
+}
+
 #[cfg(feature = "frames")]
 #[test]
 fn a_damaged_parquet_table_is_refused_or_read_whole() {
@@ -93,28 +146,9 @@ fn a_damaged_parquet_table_is_refused_or_read_whole() {
     let options = ingest::Options::default();
     let profile = ingest::read_text("demo", rooflint::SAMPLE, &options).unwrap();
     let whole = frames::parquet(Table::of(&profile)).unwrap();
-    let asked = std::env::var("ROOFLINT_PARQUET_MUTATIONS").ok();
-    let rounds: u64 = asked.and_then(|asked| asked.parse().ok()).unwrap_or(300);
     let mut refused = 0;
-    for round in 0..rounds {
-        // Marsaglia's xorshift, from another beginning each time.
-        let mut state = (round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut below = |end: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % end as u64) as usize
-        };
-        let mut bytes = whole.clone();
-        for _ in 0..=below(4) {
-            // Half of the changes are in the last kilobytes, where the metadata is.
-            let from = if below(2) == 0 { bytes.len().saturating_sub(4096) } else { 0 };
-            let at = from + below(bytes.len() - from);
-            bytes[at] = below(256) as u8;
-        }
-        if below(8) == 0 {
-            bytes.truncate(below(bytes.len()));
-        }
+    for round in 0.. {
+        let Some(bytes) = spoilt(&whole, round) else { break };
         let Ok(table) = frames::read_parquet(bytes) else {
             refused += 1;
             continue;
@@ -125,6 +159,7 @@ fn a_damaged_parquet_table_is_refused_or_read_whole() {
                 Cells::Truth(cells) => cells.len(),
                 Cells::Count(cells) => cells.len(),
                 Cells::Number(cells) => cells.len(),
+                Cells::Numbers(cells) => cells.len(),
                 Cells::Launches(profile, _) => profile.launches.len(),
             };
             assert_eq!(height, table.height, "round {round}, column {name}");

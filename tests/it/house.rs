@@ -121,9 +121,9 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ),
     ("sql", &["scalar", "roofline", "model", "law", "table", "taxonomy", "ingest", "analysis"]),
     ("rules", &["units", "roofline", "model", "table", "catalog", "taxonomy", "analysis"]),
-    ("compare", &["json", "plain", "units", "model", "analysis", "rules"]),
+    ("compare", &["json", "plain", "units", "model", "table", "analysis", "rules"]),
     ("gate", &["units", "model", "taxonomy", "analysis", "rules", "compare"]),
-    ("history", &["json", "plain", "units", "model", "compare"]),
+    ("history", &["json", "plain", "units", "model", "table", "compare"]),
     (
         "config",
         &["json", "plain", "units", "model", "taxonomy", "analysis", "rules", "compare", "gate"],
@@ -133,7 +133,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         "fleet",
         &[
             "json", "plain", "units", "roofline", "model", "table", "catalog", "taxonomy",
-            "ingest", "analysis",
+            "ingest", "analysis", "compare", "session",
         ],
     ),
     (

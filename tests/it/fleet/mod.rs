@@ -15,6 +15,7 @@ use super::program;
 
 mod axes;
 mod outputs;
+mod runs;
 mod same;
 
 /// The demo as the export of a rank, its durations longer by a factor.

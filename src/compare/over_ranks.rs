@@ -1,0 +1,296 @@
+//! The run of a job from the runs of its ranks, put together one after the other: only sums and some times of each
+//! kernel are kept.
+
+use std::collections::HashMap;
+
+use super::run::{Run, RunDevice, RunFile, RunKernel, SAMPLES, share, total};
+use crate::units::{Bytes, ExactSum, Flops, Hertz, Seconds};
+
+/// Times of a kernel that are kept before they are thinned out.
+const KEPT: usize = 64 * SAMPLES;
+
+/// Times that are left of them.
+const THINNED: usize = 16 * SAMPLES;
+
+/// The ranks of a job so far.
+#[derive(Debug, Default)]
+pub struct OverRanks {
+    run: Option<Run>,
+    kernels: Vec<Sums>,
+    /// Where each kernel is among them.
+    places: HashMap<Key, usize>,
+    /// Launches of the ranks so far.
+    rows: u64,
+}
+
+/// What identifies a kernel.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Key {
+    name: String,
+    full_name: String,
+    operator: Option<String>,
+    shape: (Option<[u32; 3]>, Option<[u32; 3]>, Option<u64>, Option<u64>),
+    device: usize,
+}
+
+/// Sums over the ranks that have a kernel.
+#[derive(Debug)]
+struct Sums {
+    /// That of the first rank, with what all ranks have alike; counts are of all.
+    kernel: RunKernel,
+    measured: ExactSum,
+    bytes: Partly,
+    flops: Partly,
+    fp64_flops: Partly,
+    judged: ExactSum,
+    roofline: Partly,
+    roofline_high: Partly,
+    savings: ExactSum,
+    /// Mean clocks times the launches of their ranks, and these launches.
+    clock: (ExactSum, u64),
+    samples: Samples,
+    cycles: Samples,
+}
+
+/// The sum of figures that some ranks may lack.
+#[derive(Debug, Clone, Copy, Default)]
+struct Partly(Option<ExactSum>);
+
+impl Partly {
+    fn add(&mut self, figure: Option<f64>) {
+        if let Some(figure) = figure {
+            self.0.get_or_insert_default().add(figure);
+        }
+    }
+
+    fn get(self) -> Option<f64> {
+        self.0.map(ExactSum::get)
+    }
+}
+
+/// Values of single launches of several ranks, each with the launches that it stands for.
+#[derive(Debug, Default)]
+struct Samples {
+    values: Vec<(f64, f64)>,
+    /// Whether a rank has launches without a value.
+    is_partial: bool,
+}
+
+impl Samples {
+    /// Adds the values of a rank that stand for so many launches.
+    fn add(&mut self, values: impl ExactSizeIterator<Item = f64>, launches: u64) {
+        if launches == 0 {
+            return;
+        }
+        if values.len() == 0 {
+            self.is_partial = true;
+            return;
+        }
+        // A rank of more than 64 launches has 64 quantiles.
+        let weight = launches as f64 / values.len() as f64;
+        self.values.extend(values.map(|value| (value, weight)));
+        if self.values.len() > KEPT {
+            let each = self.values.iter().map(|(_, weight)| weight).sum::<f64>() / THINNED as f64;
+            self.values = quantiles(&mut self.values, THINNED).map(|value| (value, each)).collect();
+        }
+    }
+
+    /// Returns all of few values, else as many quantiles as a run keeps.
+    fn get(mut self) -> Vec<f64> {
+        if self.is_partial {
+            return Vec::new();
+        }
+        let is_all = self.values.iter().all(|(_, weight)| *weight == 1.0);
+        if is_all && self.values.len() <= SAMPLES {
+            self.values.sort_unstable_by(|one, two| one.0.total_cmp(&two.0));
+            return self.values.into_iter().map(|(value, _)| value).collect();
+        }
+        quantiles(&mut self.values, SAMPLES).collect()
+    }
+}
+
+/// Returns evenly spaced quantiles of weighted values, at the middles of equal shares.
+///
+/// A value lies at the middle of its weight; between two values the quantile is interpolated.
+fn quantiles(values: &mut [(f64, f64)], count: usize) -> impl Iterator<Item = f64> {
+    values.sort_unstable_by(|one, two| one.0.total_cmp(&two.0).then(one.1.total_cmp(&two.1)));
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+    let (mut at, mut before) = (0, 0.0);
+    (0..count).map(move |position| {
+        let target = (position as f64 + 0.5) / count as f64 * total;
+        let middle = |at: usize, before: f64| before + values[at].1 / 2.0;
+        while at + 1 < values.len() && middle(at + 1, before + values[at].1) <= target {
+            before += values[at].1;
+            at += 1;
+        }
+        let (value, from) = (values[at].0, middle(at, before));
+        match values.get(at + 1) {
+            Some((next, _)) if target > from => {
+                let to = middle(at + 1, before + values[at].1);
+                value + (next - value) * (target - from) / (to - from)
+            }
+            _ => value,
+        }
+    })
+}
+
+impl OverRanks {
+    /// Adds the run of a rank; the order of the ranks matters only to the rows of launches.
+    ///
+    /// All must be judged by the same ceilings and leave out the same number of first launches.
+    pub fn add(&mut self, rank: Run) {
+        let rows = rank.kernels.iter().map(|kernel| kernel.rows[1] + 1).max().unwrap_or(0);
+        let Run { kernels, devices, files, quantities, launches, .. } = &rank;
+        let (devices, files) = (devices.clone(), files.clone());
+        let (quantities, launches) = (quantities.clone(), *launches);
+        let kernels = kernels.clone();
+        let run = self.run.get_or_insert_with(|| Run {
+            devices: Vec::new(),
+            files: Vec::new(),
+            quantities: Vec::new(),
+            kernels: Vec::new(),
+            launches: 0,
+            ..rank
+        });
+        run.launches += launches;
+        for quantity in quantities {
+            if !run.quantities.contains(&quantity) {
+                run.quantities.push(quantity);
+            }
+        }
+        files.into_iter().for_each(|file| add_file(&mut run.files, file));
+        let devices: Vec<usize> =
+            devices.into_iter().map(|device| place(&mut run.devices, device)).collect();
+        for mut kernel in kernels {
+            kernel.device = devices.get(kernel.device).copied().unwrap_or_default();
+            kernel.rows = kernel.rows.map(|row| row + self.rows);
+            self.add_kernel(kernel);
+        }
+        self.rows += rows;
+    }
+
+    fn add_kernel(&mut self, kernel: RunKernel) {
+        let key = Key {
+            name: kernel.name.clone(),
+            full_name: kernel.full_name.clone(),
+            operator: kernel.operator.clone(),
+            shape: (kernel.grid, kernel.block, kernel.blocks, kernel.threads_per_block),
+            device: kernel.device,
+        };
+        match self.places.get(&key) {
+            Some(at) => self.kernels[*at].add(kernel),
+            None => {
+                self.places.insert(key, self.kernels.len());
+                self.kernels.push(Sums::of(kernel));
+            }
+        }
+    }
+
+    /// Returns the run of all ranks under a label; `None` if none was added.
+    #[must_use]
+    pub fn finish(self, label: String) -> Option<Run> {
+        let mut run = Run { label, ..self.run? };
+        run.kernels = self.kernels.into_iter().map(Sums::kernel).collect();
+        run.measured_s = total(run.kernels.iter().map(|kernel| kernel.measured_s));
+        for kernel in &mut run.kernels {
+            kernel.share = share(kernel.measured_s, run.measured_s);
+        }
+        Some(run.ordered())
+    }
+}
+
+/// Returns the place of a device in a list, where it is added if it is new.
+fn place(devices: &mut Vec<RunDevice>, device: RunDevice) -> usize {
+    let known = devices.iter().position(|known| *known == device);
+    known.unwrap_or_else(|| {
+        devices.push(device);
+        devices.len() - 1
+    })
+}
+
+/// Adds a file; those that were measured alike are one entry under the name of the first, as a job has thousands.
+fn add_file(files: &mut Vec<RunFile>, file: RunFile) {
+    let is_alike = |known: &&mut RunFile| {
+        (&known.format, known.profiler, &known.controls)
+            == (&file.format, file.profiler, &file.controls)
+    };
+    match files.iter_mut().find(is_alike) {
+        Some(known) => {
+            known.launches += file.launches;
+            known.skipped += file.skipped;
+        }
+        None => files.push(file),
+    }
+}
+
+impl Sums {
+    fn of(kernel: RunKernel) -> Self {
+        let mut sums = Self {
+            kernel: RunKernel { launches: 0, timed: 0, findings: Vec::new(), ..kernel.clone() },
+            measured: ExactSum::default(),
+            bytes: Partly::default(),
+            flops: Partly::default(),
+            fp64_flops: Partly::default(),
+            judged: ExactSum::default(),
+            roofline: Partly::default(),
+            roofline_high: Partly::default(),
+            savings: ExactSum::default(),
+            clock: (ExactSum::default(), 0),
+            samples: Samples::default(),
+            cycles: Samples::default(),
+        };
+        sums.add(kernel);
+        sums
+    }
+
+    fn add(&mut self, kernel: RunKernel) {
+        let all = &mut self.kernel;
+        all.launches += kernel.launches;
+        all.timed += kernel.timed;
+        all.rows = [all.rows[0].min(kernel.rows[0]), all.rows[1].max(kernel.rows[1])];
+        self.measured.add(kernel.measured_s.get());
+        self.judged.add(kernel.judged_s.get());
+        self.savings.add(kernel.savings_s.get());
+        self.bytes.add(kernel.bytes.map(Bytes::get));
+        self.flops.add(kernel.flops.map(Flops::get));
+        self.fp64_flops.add(kernel.fp64_flops.map(Flops::get));
+        self.roofline.add(kernel.roofline_s.map(Seconds::get));
+        if kernel.roofline_s.is_some() {
+            // Nothing bounds the sum where nothing bounds a part of it.
+            let high = kernel.roofline_high_s.map_or(f64::INFINITY, Seconds::get);
+            self.roofline_high.add(Some(high));
+        }
+        if let Some(clock) = kernel.clock_hz {
+            self.clock.0.add(clock.get() * kernel.timed as f64);
+            self.clock.1 += kernel.timed;
+        }
+        let times = kernel.samples_s.iter().map(|time| time.get());
+        self.samples.add(times, kernel.timed);
+        self.cycles.add(kernel.samples_cycles.iter().copied(), kernel.timed);
+        for finding in kernel.findings {
+            match all.findings.iter_mut().find(|known| known.rule == finding.rule) {
+                Some(known) => known.severity = known.severity.max(finding.severity),
+                None => all.findings.push(finding),
+            }
+        }
+    }
+
+    fn kernel(self) -> RunKernel {
+        let finite = |time: f64| Some(Seconds::new(time)).filter(|time| time.get().is_finite());
+        let (clock, clocked) = self.clock;
+        RunKernel {
+            measured_s: Seconds::new(self.measured.get()),
+            samples_s: self.samples.get().into_iter().map(Seconds::new).collect(),
+            samples_cycles: self.cycles.get(),
+            clock_hz: (clocked > 0).then(|| Hertz::new(clock.get() / clocked as f64)),
+            bytes: self.bytes.get().map(Bytes::new),
+            flops: self.flops.get().map(Flops::new),
+            fp64_flops: self.fp64_flops.get().map(Flops::new),
+            judged_s: Seconds::new(self.judged.get()),
+            roofline_s: self.roofline.get().map(Seconds::new),
+            roofline_high_s: self.roofline_high.get().and_then(finite),
+            savings_s: Seconds::new(self.savings.get()),
+            ..self.kernel
+        }
+    }
+}

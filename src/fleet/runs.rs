@@ -1,0 +1,163 @@
+//! Runs of a partitioned launch table: each over all its ranks, for comparisons and histories.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::manifest::{MANIFEST, Manifest, PartEntry};
+use super::scan::{agree, read};
+use super::side_by_side;
+use crate::compare::{OverRanks, Run};
+use crate::ingest::IngestError;
+use crate::session::Session;
+
+/// Runs of a partitioned launch table, and what is to be known of how they were judged.
+#[derive(Debug, Default)]
+pub struct Runs {
+    /// The name of each run in the table, with the run.
+    pub runs: Vec<(String, Run)>,
+    /// Expired waivers, one sentence each.
+    pub expired: Vec<String>,
+}
+
+/// Returns the folder of the partitioned table that a path is, and of the run in it if the path is that of a run
+/// (`launches/run=NAME`); `None` for anything else.
+#[must_use]
+pub fn partitioned(path: &Path) -> Option<(PathBuf, Option<String>)> {
+    let is_table = |folder: &Path| folder.join(MANIFEST).is_file();
+    if is_table(path) {
+        return Some((path.to_owned(), None));
+    }
+    let run = path.file_name()?.to_str()?.strip_prefix("run=")?;
+    let folder = path.parent()?;
+    is_table(folder).then(|| (folder.to_owned(), Some(run.to_owned())))
+}
+
+/// Reads the runs of a partitioned launch table, or the one of this name, in the order of their names. Ranks are read and
+/// judged side by side; one per thread is in memory at a time.
+///
+/// The first `warmup` launches of each kernel in each rank are left out of its times. Sums are those of all ranks
+/// together; of a kernel with more than 64 launches, quantiles are made of those of its ranks, and it has the findings of
+/// any of its ranks.
+///
+/// # Errors
+/// [`IngestError`] if the table has no manifest or does not agree with it, no run of this name, or a part cannot be read
+/// or judged.
+pub fn runs(
+    folder: &Path,
+    name: Option<&str>,
+    session: &Session,
+    (warmup, threads): (u32, usize),
+) -> Result<Runs, IngestError> {
+    let manifest = Manifest::of(folder)?;
+    agree(folder, &manifest)?;
+    let mut session = session.clone();
+    session.options.ceilings.get_or_insert(manifest.ceilings());
+    let mut parts: BTreeMap<&str, Vec<&PartEntry>> = BTreeMap::new();
+    for part in &manifest.parts {
+        parts.entry(&part.run).or_default().push(part);
+    }
+    if let Some(name) = name
+        && !parts.contains_key(name)
+    {
+        let names: Vec<&str> = parts.into_keys().collect();
+        let message = format!("has no run {name:?}");
+        return Err(IngestError::new(folder.display(), message)
+            .help(format!("its runs: {}", names.join(", "))));
+    }
+    let mut all = Runs::default();
+    for (of, parts) in parts {
+        if name.is_none_or(|name| name == of) {
+            let job = Job { folder, parts, session: &session, warmup };
+            let label = folder.join(format!("run={of}")).display().to_string();
+            if let Some(run) = job.run(label, threads, &mut all.expired)? {
+                all.runs.push((of.to_owned(), run));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The ranks of a run.
+struct Job<'a> {
+    folder: &'a Path,
+    parts: Vec<&'a PartEntry>,
+    session: &'a Session,
+    warmup: u32,
+}
+
+/// The ranks of a run that were read, in order but for those that others wait for.
+#[derive(Default)]
+struct Queue {
+    next: usize,
+    waiting: BTreeMap<usize, Run>,
+    over_ranks: OverRanks,
+    expired: Vec<String>,
+    failed: Option<(usize, IngestError)>,
+}
+
+impl Job<'_> {
+    fn run(
+        &self,
+        label: String,
+        threads: usize,
+        expired: &mut Vec<String>,
+    ) -> Result<Option<Run>, IngestError> {
+        let (queue, next) = (Mutex::new(Queue::default()), AtomicUsize::new(0));
+        side_by_side(threads, self.parts.len(), || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(part) = self.parts.get(at) else { break };
+                let read = self.rank(part);
+                let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+                match read {
+                    Ok((run, expired)) => queue.add(at, run, expired),
+                    Err(error) => {
+                        // The others need not be read.
+                        next.store(self.parts.len(), Ordering::Relaxed);
+                        if queue.failed.as_ref().is_none_or(|(first, _)| at < *first) {
+                            queue.failed = Some((at, error));
+                        }
+                    }
+                }
+            }
+        });
+        let queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, error)) = queue.failed {
+            return Err(error);
+        }
+        for sentence in queue.expired {
+            if !expired.contains(&sentence) {
+                expired.push(sentence);
+            }
+        }
+        Ok(queue.over_ranks.finish(label))
+    }
+
+    fn rank(&self, part: &PartEntry) -> Result<(Run, Vec<String>), IngestError> {
+        let path = self.folder.join(&part.path);
+        let profile = read(&path, part.rows)?;
+        let judged = self
+            .session
+            .judge(&profile)
+            .map_err(|error| IngestError::new(path.display(), error.to_string()))?;
+        Ok((judged.run(self.warmup), judged.expired))
+    }
+}
+
+impl Queue {
+    /// Adds a rank when its turn comes: the result does not depend on which thread was faster.
+    fn add(&mut self, at: usize, run: Run, expired: Vec<String>) {
+        for sentence in expired {
+            if !self.expired.contains(&sentence) {
+                self.expired.push(sentence);
+            }
+        }
+        self.waiting.insert(at, run);
+        while let Some(run) = self.waiting.remove(&self.next) {
+            self.over_ranks.add(run);
+            self.next += 1;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Forms of a saved run: a JSON document for version control, a table for engines of SQL.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use crate::compare::Run;
+
+/// Form of a saved run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SavedAs {
+    /// A JSON document, whose lines version control compares.
+    Json,
+    /// A table in Parquet with a row per kernel, which engines of SQL query.
+    Parquet,
+}
+
+impl SavedAs {
+    pub(super) const fn ending(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// Returns the form of a file by its ending; `None` if it is no saved run.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?;
+        [Self::Json, Self::Parquet].into_iter().find(|form| form.ending() == ending)
+    }
+
+    /// Returns the content of a file with a run.
+    pub(super) fn content(self, run: &Run) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Json => Ok(run.json().into_bytes()),
+            Self::Parquet => run.parquet(),
+        }
+    }
+
+    /// Reads a saved run, and whether its content was checked against a fingerprint.
+    pub(super) fn read(self, path: &Path) -> Result<(Run, bool), String> {
+        let unread = |cause: io::Error| cause.to_string();
+        match self {
+            Self::Json => Run::from_sealed(&fs::read_to_string(path).map_err(unread)?),
+            Self::Parquet => Run::from_parquet(path).map(|run| (run, true)),
+        }
+    }
+
+    /// Reads a saved run without its kernels, if that is possible.
+    pub(super) fn read_head(self, path: &Path) -> Option<Run> {
+        match self {
+            Self::Json => {
+                let (start, end) = ends(path).ok()?;
+                Run::from_ends(&start, &end)
+            }
+            Self::Parquet => Run::from_parquet_head(path).ok(),
+        }
+    }
+}
+
+/// Returns the beginning and the end of a file as text.
+fn ends(path: &Path) -> io::Result<(String, String)> {
+    /// What comes before the kernels, and after them.
+    const START: u64 = 16 << 10;
+    const END: i64 = 1 << 10;
+
+    let mut file = File::open(path)?;
+    let (mut start, mut end) = (Vec::new(), Vec::new());
+    file.by_ref().take(START).read_to_end(&mut start)?;
+    let from = END.min(i64::try_from(file.metadata()?.len()).unwrap_or(END));
+    file.seek(SeekFrom::End(-from))?;
+    file.read_to_end(&mut end)?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ok((text(start), text(end)))
+}

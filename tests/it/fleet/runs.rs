@@ -1,0 +1,250 @@
+//! Runs of a partitioned table in comparisons and histories: those of all their ranks together.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use polars_io::prelude::*;
+use rooflint::compare::{Run, RunKernel};
+use rooflint::fleet;
+use rooflint::ingest::{self, Input, Options};
+use rooflint::session::Session;
+use rooflint::units::Seconds;
+
+use super::{program, rank};
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// The arguments, run without an error.
+fn done(arguments: &[&str]) -> String {
+    let done = program::run(arguments);
+    assert_eq!(done.code, 0, "{arguments:?}: {}", done.stderr);
+    done.stdout
+}
+
+/// A table with runs of these names, each with three ranks whose times are longer by the factor of the run, the last
+/// rank's by a little more.
+fn table(folder: &Path, runs: &[(&str, f64)]) -> PathBuf {
+    let launches = folder.join("launches");
+    for (name, factor) in runs {
+        let exports = folder.join(name);
+        fs::create_dir(&exports).unwrap();
+        let files = [0, 1, 2].map(|number| {
+            text(&rank(&exports, number, factor * (1.0 + 0.001 * number as f64 * number as f64)))
+        });
+        let out = text(&launches) + "/";
+        let [one, two, three] = &files;
+        done(&["convert", one, two, three, "-o", &out, "--run", name]);
+    }
+    launches
+}
+
+/// The run of all exports of a run, read at once.
+fn at_once(folder: &Path, name: &str, warmup: u32) -> Run {
+    let files = [0, 1, 2].map(|rank| folder.join(name).join(format!("rank{rank}.csv")));
+    let profile = ingest::read(&files.map(Input::Named), &Options::default()).unwrap();
+    Session::default().judge(&profile).unwrap().run(warmup)
+}
+
+fn is_same(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-12 * expected.abs()
+}
+
+/// Compares all figures of a kernel but the rows of its launches.
+fn compare(found: &RunKernel, expected: &RunKernel) {
+    let text = |kernel: &RunKernel| {
+        let RunKernel { name, full_name, operator, category, .. } = kernel.clone();
+        (name, full_name, operator, category)
+    };
+    assert_eq!(text(found), text(expected));
+    let counts = |kernel: &RunKernel| {
+        let RunKernel { grid, block, blocks, threads_per_block, device, launches, timed, .. } =
+            kernel.clone();
+        (grid, block, blocks, threads_per_block, device, launches, timed)
+    };
+    assert_eq!(counts(found), counts(expected), "{}", expected.name);
+    let figures = |kernel: &RunKernel| {
+        let mut all = vec![
+            Some(kernel.measured_s.get()),
+            Some(kernel.share.get()),
+            Some(kernel.judged_s.get()),
+            kernel.roofline_s.map(Seconds::get),
+            kernel.roofline_high_s.map(Seconds::get),
+            kernel.clock_hz.map(rooflint::units::Hertz::get),
+            kernel.bytes.map(rooflint::units::Bytes::get),
+            kernel.flops.map(rooflint::units::Flops::get),
+            kernel.fp64_flops.map(rooflint::units::Flops::get),
+        ];
+        all.extend(kernel.samples_s.iter().map(|time| Some(time.get())));
+        all.extend(kernel.samples_cycles.iter().map(|cycles| Some(*cycles)));
+        all
+    };
+    let pairs = figures(found).into_iter().zip(figures(expected)).enumerate();
+    assert_eq!(figures(found).len(), figures(expected).len(), "{}", expected.name);
+    for (at, pair) in pairs {
+        let fits = match pair {
+            (Some(found), Some(expected)) => is_same(found, expected),
+            (found, expected) => found == expected,
+        };
+        assert!(fits, "{}: figure {at}: {pair:?}", expected.name);
+    }
+}
+
+#[test]
+fn a_run_of_the_table_is_that_of_all_its_exports() {
+    let folder = tempfile::tempdir().unwrap();
+    let launches = table(folder.path(), &[("a", 1.0), ("b", 1.01)]);
+    for (name, warmup) in [("a", 0), ("b", 0)] {
+        let session = Session::default();
+        let read = |threads| fleet::runs(&launches, Some(name), &session, (warmup, threads));
+        let runs = read(1).unwrap().runs;
+        for threads in [2, 3, 8] {
+            assert_eq!(read(threads).unwrap().runs, runs);
+        }
+        let [(_, run)] = &*runs else { panic!("{}", runs.len()) };
+        let expected = at_once(folder.path(), name, warmup);
+        assert_eq!(run.kernels.len(), expected.kernels.len());
+        assert_eq!(
+            (run.launches, run.timed_launches),
+            (expected.launches, expected.timed_launches)
+        );
+        assert!(is_same(run.measured_s.get(), expected.measured_s.get()));
+        for kernel in &run.kernels {
+            let is_it = |other: &&RunKernel| {
+                (&other.full_name, other.grid, other.block)
+                    == (&kernel.full_name, kernel.grid, kernel.block)
+            };
+            compare(kernel, expected.kernels.iter().find(is_it).unwrap());
+        }
+    }
+    let all = fleet::runs(&launches, None, &Session::default(), (0, 0)).unwrap();
+    assert_eq!(all.runs.iter().map(|run| &*run.0).collect::<Vec<_>>(), ["a", "b"]);
+    let error = fleet::runs(&launches, Some("c"), &Session::default(), (0, 0)).unwrap_err();
+    assert!(error.to_string().contains("no run \"c\""), "{error}");
+    assert_eq!(error.next_step(), Some("its runs: a, b"));
+}
+
+#[test]
+fn first_launches_are_left_out_in_every_rank() {
+    let folder = tempfile::tempdir().unwrap();
+    let launches = table(folder.path(), &[("a", 1.0)]);
+    let timed = |warmup| {
+        let read = fleet::runs(&launches, None, &Session::default(), (warmup, 0)).unwrap();
+        let run = &read.runs[0].1;
+        run.kernels.iter().map(|kernel| (kernel.launches, kernel.timed)).collect::<Vec<_>>()
+    };
+    for (launches, timed) in timed(1) {
+        // Three ranks with as many launches each; a kernel of one launch keeps it.
+        assert_eq!(timed, if launches == 3 { 3 } else { launches - 3 });
+    }
+    assert!(timed(0).iter().all(|(launches, timed)| launches == timed));
+}
+
+#[test]
+fn a_nightly_table_is_a_history_and_its_newest_run_a_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let nights = [("2026-11-01", 1.0), ("2026-11-02", 1.001), ("2026-11-03", 1.0)];
+    let slow = [("2026-11-04", 1.3), ("2026-11-05", 1.301), ("2026-11-06", 1.3)];
+    let launches = table(folder.path(), &[&nights[..], &slow].concat());
+    let trend = done(&["trend", &text(&launches), "--format", "json"]);
+    let trend: serde_json::Value = serde_json::from_str(&trend).unwrap();
+    let points = trend["points"].as_array().unwrap();
+    assert_eq!((points.len(), &points[0]["entries"][0]), (6, &"2026-11-01".into()));
+    let [change] = &**trend["whole"]["changes"].as_array().unwrap() else { panic!("{trend}") };
+    assert_eq!(change["point"], 3);
+    // The run before this one is the baseline, and not this one.
+    let newest = text(&launches.join("run=2026-11-06"));
+    let gate = |current: &str, baseline: &str| {
+        let format = ["--format", "json"];
+        let run = program::run(&[&["gate", current, "--baseline", baseline], &format[..]].concat());
+        let decision: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        (run.code, decision)
+    };
+    let (code, decision) = gate(&newest, &text(&launches));
+    let shown = decision.to_string();
+    assert!(
+        code == 0 && shown.contains("2026-11-05") && !shown.contains("run=2026-11-04"),
+        "{shown}"
+    );
+    // 30% more than the first night.
+    let (_, decision) = gate(&newest, &text(&launches.join("run=2026-11-01")));
+    assert!(decision.to_string().contains("+30.0%"), "{decision}");
+    // A name without a date has no place in time.
+    done(&[
+        "convert",
+        &text(&folder.path().join("2026-11-01/rank0.csv")),
+        "-o",
+        &(text(&launches) + "/"),
+        "--run",
+        "x",
+    ]);
+    let run = program::run(&["trend", &text(&launches)]);
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("the name of run \"x\" does not begin with a date"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_store_of_tables_is_that_of_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = |name: &str| text(&folder.path().join(name));
+    for (day, factor) in (1..).zip([1.0, 1.001, 1.002, 1.3, 1.301, 1.302]) {
+        let export = text(&rank(folder.path(), day, factor));
+        let (commit, date) = (format!("{day:040}"), format!("2026-11-{day:02}"));
+        for (store, format) in [("documents", "json"), ("tables", "parquet")] {
+            let store = here(store);
+            let save = ["baseline", "save", &export, "--store", &store, "--commit", &commit];
+            // Only the first says the format: the next are saved as the newest.
+            let format = if day == 1 { &["--format", format][..] } else { &[] };
+            done(&[&save[..], &["--branch", "main", "--date", &date], format].concat());
+        }
+    }
+    let endings = |store: &str| {
+        let files = fs::read_dir(folder.path().join(store).join("default")).unwrap();
+        let ending = |file: fs::DirEntry| file.path().extension().unwrap().to_owned();
+        files.map(|file| ending(file.unwrap())).collect::<Vec<_>>()
+    };
+    assert_eq!(endings("documents"), ["json"; 6]);
+    assert_eq!(endings("tables"), ["parquet"; 6]);
+    let trend = |store: &str| done(&["trend", &here(store), "--format", "json"]);
+    assert_eq!(trend("tables"), trend("documents"));
+    let latest = |store: &str| {
+        done(&["baseline", "show", "latest", "--store", &here(store), "--format", "json"])
+    };
+    assert_eq!(latest("tables"), latest("documents"));
+    let now = text(&rank(folder.path(), 9, 1.31));
+    let gate = |store: &str| {
+        let run = program::run(&["gate", &now, "--baseline", &here(store), "--format", "json"]);
+        run.stdout.replace(&here(store), "")
+    };
+    assert_eq!(gate("tables"), gate("documents"));
+    // One file of the store by its name, and a query over all of them.
+    let files = fs::read_dir(folder.path().join("tables/default")).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let run = program::run(&["gate", &now, "--baseline", &text(&files[5])]);
+    assert!(run.stdout.contains("+0.6"), "{}{}", run.stdout, run.stderr);
+    let frames = files
+        .iter()
+        .map(|path| ParquetReader::new(fs::File::open(path).unwrap()).finish().unwrap());
+    for (day, frame) in (1..).zip(frames) {
+        let saved = frame.column("saved").unwrap().str().unwrap().get(0).unwrap().to_owned();
+        assert!(saved.starts_with(&format!("2026-11-{day:02}")), "{saved}");
+        let measured: f64 =
+            frame.column("measured_s").unwrap().f64().unwrap().iter().flatten().sum();
+        assert!(measured > 0.0 && frame.column("samples_s").unwrap().list().is_ok());
+    }
+    // A file that was changed is refused by a gate, and named.
+    let mut bytes = fs::read(&files[5]).unwrap();
+    // Cells of columns; the metadata follows them.
+    let at = bytes.len() / 3;
+    bytes[at..at + 256].fill(0x55);
+    fs::write(&files[5], bytes).unwrap();
+    let run = program::run(&["gate", &now, "--baseline", &here("tables")]);
+    let name = files[5].file_name().unwrap().to_str().unwrap();
+    assert!(run.code == 3 && run.stderr.contains(name), "{}: {}", run.code, run.stderr);
+}
