@@ -57,10 +57,10 @@ impl Groups {
     pub(super) fn of(
         &mut self,
         profile: &Profile,
-        launch: &Launch<'_>,
+        row: usize,
         device: usize,
     ) -> (usize, Nature<f64>) {
-        let (name, operator, shape, _) = profile.launches.kernel_key(launch.row());
+        let (name, operator, shape, _) = profile.launches.kernel_key(row);
         let head = match self.head_of_name.get(name.0 as usize) {
             Some(head) if *head != NO_HEAD => *head,
             _ => self.head(profile, name),

@@ -150,12 +150,13 @@ pub(super) fn judge(
         savings: Seconds::new(times.savings),
         savings_high: Seconds::new(times.savings_high),
     });
-    let of_pipe = |work: &law::PipeWork<f64>| PipeWork {
+    let of_pipe = |work: law::PipeWork<f64>| PipeWork {
         pipe: work.pipe,
         operations: Flops::new(work.operations),
         time: Seconds::new(work.time),
     };
     let lacking = law.work.iter().rfind(|work| work.lacks_peak).filter(|_| law.lacks_peak);
+    let without_peak = lacking.map(|work| work.pipe);
     let traffic = |traffic: law::Traffic<f64>| Traffic {
         bytes: Bytes::new(traffic.bytes),
         time: traffic.time.option().map(Seconds::new),
@@ -167,13 +168,14 @@ pub(super) fn judge(
         tensor_activity: law.tensor_activity.option().map(Seconds::new),
         levels: law.levels.map(|level| level.option().map(traffic)),
         algorithmic: law.algorithmic,
-        without_peak: lacking.map(|work| work.pipe),
+        without_peak,
         without_bandwidth: law.without_bandwidth,
         uncounted: law.uncounted,
         by_utilization: law.by_utilization,
         math_by_utilization: law.math_by_utilization,
         problem: law.problem.option(),
-        work: law.work.iter().map(of_pipe).collect(),
+        // In the same memory.
+        work: law.work.into_iter().map(of_pipe).collect(),
         times,
     }
 }

@@ -403,9 +403,12 @@ fn choose_ceilings(
     choice: Option<CeilingSet>,
 ) -> Result<(CeilingSet, String), AnalysisError> {
     let (mut timed, mut lacking) = (0, 0);
-    for launch in profile.iter().filter(|launch| launch.duration().is_some()) {
-        timed += 1;
-        lacking += usize::from(launch.value(Quantity::SmClock).is_none());
+    let value = |row: usize, quantity| profile.launches.value(row, quantity);
+    for row in 0..profile.launches.len() {
+        if value(row, Quantity::Duration).is_some() {
+            timed += 1;
+            lacking += usize::from(value(row, Quantity::SmClock).is_none());
+        }
     }
     match choice {
         Some(CeilingSet::MeasuredClock) if lacking > 0 => {

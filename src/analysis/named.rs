@@ -71,8 +71,8 @@ pub fn names<'a>(
         profile.launches.push(Head { name, operator, ..Head::default() }, &Values::default());
     }
     let mut rows = Vec::with_capacity(pairs.len());
-    for ((kernel, operator), launch) in pairs.iter().zip(profile.iter()) {
-        let (group, nature) = groups.of(&profile, &launch, 0);
+    for (row, (kernel, operator)) in pairs.iter().enumerate() {
+        let (group, nature) = groups.of(&profile, row, 0);
         let class = groups.class(group);
         let (head, overload) = KernelName::identity(kernel);
         let named = Names { full: kernel, short: &KernelName::short(&head) };

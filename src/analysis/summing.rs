@@ -77,9 +77,9 @@ impl<'a> Summing<'a> {
     /// Groups the launches into kernels, and sums those of kernels with many.
     pub(super) fn new(setting: Setting<'a>, groups: &mut Groups) -> Self {
         let profile = setting.profile;
-        let grouped = profile.iter().map(|launch| {
-            let device = setting.of_hint[usize::from(launch.head.device.0)];
-            groups.of(profile, &launch, device).0 as u32
+        let grouped = (0..profile.launches.len()).map(|row| {
+            let device = setting.of_hint[usize::from(profile.launches.device(row).0)];
+            groups.of(profile, row, device).0 as u32
         });
         let of_row: Vec<u32> = grouped.collect();
         groups.finish(profile);

@@ -1,6 +1,6 @@
 //! Timer resolution of the files, and the part of the run that is too short for it.
 
-use crate::model::{Launch, Profile, Quantity};
+use crate::model::{Profile, Quantity};
 use crate::units::{ExactSum, Seconds};
 
 /// The durations of one file.
@@ -29,9 +29,13 @@ impl Timer {
     /// Returns the timers of a profile's files, except files without durations.
     pub(super) fn all(profile: &Profile) -> Vec<Self> {
         let mut seen: Vec<Seen> = profile.sources.iter().map(|_| Seen::default()).collect();
-        for launch in profile.iter() {
-            if let Some(seen) = seen.get_mut(usize::from(launch.head.source)) {
-                seen.add(&launch);
+        let launches = &profile.launches;
+        for row in 0..launches.len() {
+            let time = launches.value(row, Quantity::Duration).filter(|time| *time > 0.0);
+            if let Some(time) = time
+                && let Some(seen) = seen.get_mut(usize::from(launches.source(row)))
+            {
+                seen.add(time, launches.count(row));
             }
         }
         let timers = seen.into_iter().enumerate().filter(|(_, seen)| seen.launches > 0);
@@ -58,13 +62,10 @@ struct Seen {
 }
 
 impl Seen {
-    fn add(&mut self, launch: &Launch<'_>) {
+    /// Adds the duration, in seconds, of a launch that stands for so many.
+    fn add(&mut self, time: f64, count: u32) {
         /// Profilers write nanoseconds at best; smaller remainders are rounding.
         const ROUNDING: f64 = 1e-4;
-        let Some(time) = launch.value(Quantity::Duration).filter(|time| *time > 0.0) else {
-            return;
-        };
-        let count = launch.head.count;
         self.launches += u64::from(count);
         let micros = time * 1e6;
         self.is_fine |= (micros - micros.round()).abs() > ROUNDING;

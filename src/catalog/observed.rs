@@ -1,6 +1,6 @@
 //! Figures of a device derived from its launches.
 
-use crate::model::{Launch, OriginKind, Pipe, Profile, Quantity};
+use crate::model::{OriginKind, Pipe, Profile, Quantity};
 use crate::units::{BytesPerSecond, Hertz, Seconds};
 
 /// Smallest percentage of peak to divide by; smaller ones have too few digits.
@@ -70,9 +70,9 @@ impl Observed {
     pub fn of(profile: &Profile) -> Vec<Self> {
         let mut samples: Vec<Samples> = Vec::new();
         samples.resize_with(profile.devices.len().max(1), Samples::default);
-        for launch in profile.iter() {
-            if let Some(samples) = samples.get_mut(usize::from(launch.head.device.0)) {
-                samples.add(&launch);
+        for row in 0..profile.launches.len() {
+            if let Some(samples) = samples.get_mut(usize::from(profile.launches.device(row).0)) {
+                samples.add(profile, row);
             }
         }
         samples.into_iter().map(Samples::conclude).collect()
@@ -80,21 +80,22 @@ impl Observed {
 }
 
 impl Samples {
-    fn add(&mut self, launch: &Launch<'_>) {
-        let value = |quantity| launch.value(quantity).filter(|value| *value > 0.0);
+    fn add(&mut self, profile: &Profile, row: usize) {
+        let launches = &profile.launches;
+        let value = |quantity| launches.value(row, quantity).filter(|value| *value > 0.0);
         self.own.extend(value(Quantity::DramBandwidth));
         self.clocks.extend(value(Quantity::SmClock));
         let fp32 = value(Quantity::Peak(Pipe::Fp32Vector)).zip(value(Quantity::SmClock));
         self.fp32.extend(fp32.map(|(peak, clock)| peak / clock));
-        let counted = |kind| matches!(kind, OriginKind::Measured | OriginKind::Derived);
-        let bytes = launch.dram_bytes().filter(|(_, origin)| counted(origin.kind));
-        let time = launch.duration().filter(|(_, origin)| counted(origin.kind));
-        let Some(((bytes, _), (time, _))) = bytes.zip(time) else { return };
-        if bytes.get() <= 0.0 || time <= Seconds::ZERO {
-            return;
-        }
-        let rate = bytes.get() / time.get();
-        if time >= LEAST_TIME {
+        let counted = |quantity| {
+            let (value, origin) = launches.get(row, quantity).filter(|(value, _)| *value > 0.0)?;
+            let kind = profile.origins.get(origin).kind;
+            matches!(kind, OriginKind::Measured | OriginKind::Derived).then_some(value)
+        };
+        let Some(bytes) = counted(Quantity::DramBytes) else { return };
+        let Some(time) = counted(Quantity::Duration) else { return };
+        let rate = bytes / time;
+        if Seconds::new(time) >= LEAST_TIME {
             self.highest = self.highest.max(rate);
         }
         let of = |share: f64| (share, rate / share);

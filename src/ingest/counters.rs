@@ -20,17 +20,26 @@ fn key(name: &str, shape: Shape) -> Key {
     (name.to_owned(), shape.grid, shape.block, shape.blocks, shape.threads_per_block)
 }
 
+fn is_counting(profiler: Profiler) -> bool {
+    profiler == Profiler::NsightCompute
+}
+
 /// Gives the launches of traces the counters of the same launches under Nsight Compute, which are then not counted.
 pub(super) fn join(profile: &mut Profile) {
+    let [has_trace, has_counters] = [Profiler::is_timeline, is_counting]
+        .map(|of| profile.sources.iter().any(|source| of(source.profiler)));
+    if !(has_trace && has_counters) {
+        return;
+    }
     let is_of = |profile: &Profile, row: usize, of: fn(Profiler) -> bool| {
-        let source = profile.sources.get(usize::from(profile.launches.head(row).source));
+        let source = profile.sources.get(usize::from(profile.launches.source(row)));
         source.is_some_and(|source| of(source.profiler))
     };
     let rows = |profile: &Profile, of: fn(Profiler) -> bool| -> Vec<usize> {
         (0..profile.launches.len()).filter(|row| is_of(profile, *row, of)).collect()
     };
     let hosts = rows(profile, Profiler::is_timeline);
-    let donors = rows(profile, |profiler| profiler == Profiler::NsightCompute);
+    let donors = rows(profile, is_counting);
     if hosts.is_empty() || donors.is_empty() {
         return;
     }

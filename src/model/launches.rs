@@ -290,8 +290,34 @@ impl Launches {
         self.shapes.shared(self.heads.shape.get(row))
     }
 
+    /// Returns the source of launch `row`.
+    #[must_use]
+    pub fn source(&self, row: usize) -> u16 {
+        self.heads.source.get(row)
+    }
+
+    /// Returns the device of launch `row`.
+    #[must_use]
+    pub fn device(&self, row: usize) -> HintId {
+        self.heads.device.get(row)
+    }
+
+    /// Returns how many executions launch `row` stands for.
+    #[must_use]
+    pub fn count(&self, row: usize) -> u32 {
+        self.heads.count.get(row)
+    }
+
+    /// Returns a value in SI base units.
+    #[must_use]
+    #[inline]
+    pub fn value(&self, row: usize, quantity: Quantity) -> Option<f64> {
+        self.get(row, quantity).map(|entry| entry.0)
+    }
+
     /// Returns a value with the id of its origin.
     #[must_use]
+    #[inline]
     pub fn get(&self, row: usize, quantity: Quantity) -> Option<(f64, OriginId)> {
         self.columns.get(quantity.index())?.as_ref()?.get(row)
     }
@@ -321,7 +347,7 @@ impl Launches {
 
     /// Iterates over the devices of all launches.
     pub(super) fn devices(&self) -> impl Iterator<Item = HintId> {
-        (0..self.len()).map(|row| self.heads.device.get(row))
+        (0..self.len()).map(|row| self.device(row))
     }
 
     /// Gives the devices other ids, those at their old ones.
@@ -447,7 +473,7 @@ impl<'a> Launch<'a> {
     /// Returns a value in SI base units.
     #[must_use]
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
-        self.profile.launches.get(self.row, quantity).map(|entry| entry.0)
+        self.profile.launches.value(self.row, quantity)
     }
 
     /// Returns the time on the GPU, with its origin.

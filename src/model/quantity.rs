@@ -19,7 +19,8 @@ macro_rules! quantities {
 
             /// Returns the index in tables by quantity, below [`Quantity::COUNT`].
             #[must_use]
-            #[inline]
+            #[expect(clippy::inline_always, reason = "a constant wherever the quantity is one")]
+            #[inline(always)]
             pub const fn index(self) -> usize {
                 match self {
                     $(Quantity::$variant => Scalar::$variant as usize,)*
