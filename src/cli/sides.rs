@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::args::{Model, Reading};
 use super::exit::Failure;
 use super::yardstick::Yardstick;
-use super::{clock, reading, session, store};
+use super::{clock, reading, session};
 use crate::compare::Run;
 use crate::config::Config;
 #[cfg(feature = "frames")]
@@ -199,13 +199,9 @@ impl Sides<'_> {
     ) -> Result<Side, Failure> {
         let mut baseline = Side::default();
         for path in paths {
-            if path.is_dir() && (Store::is_store(path) || is_table(path)) {
-                let mut store = store::open(path, || Ok(self.of_baseline.clone()))?;
+            if path.is_dir() && Store::is_store(path) {
+                let store = Store::open(path)?;
                 store.check(yardstick.name())?;
-                if is_table(path) {
-                    // The table has the current run, too.
-                    store.leave_out(current);
-                }
                 stored(&store, (current, yardstick), max_age_days, &mut baseline)?;
             } else if !self.holds(path) && is_missing(path) {
                 let message = format!("there is no baseline {}", path.display());
@@ -221,17 +217,6 @@ impl Sides<'_> {
         baseline.distinct()?;
         Ok(baseline)
     }
-}
-
-/// Whether a path is a partitioned launch table with all its runs.
-#[cfg(feature = "frames")]
-fn is_table(path: &Path) -> bool {
-    fleet::partitioned(path).is_some_and(|(_, run)| run.is_none())
-}
-
-#[cfg(not(feature = "frames"))]
-fn is_table(_: &Path) -> bool {
-    false
 }
 
 /// Whether nothing is at a path, which is no pattern; an empty folder is where a store will be.

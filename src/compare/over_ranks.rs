@@ -2,6 +2,7 @@
 //! kernel are kept.
 
 use std::collections::HashMap;
+use std::mem;
 
 use super::run::{Run, RunDevice, RunFile, RunKernel, SAMPLES, share, total};
 use crate::units::{Bytes, ExactSum, Flops, Hertz, Seconds};
@@ -29,7 +30,8 @@ struct Key {
     name: String,
     full_name: String,
     operator: Option<String>,
-    shape: (Option<[u32; 3]>, Option<[u32; 3]>, Option<u64>, Option<u64>),
+    grid_and_block: [Option<[u32; 3]>; 2],
+    blocks_and_threads: [Option<u64>; 2],
     device: usize,
 }
 
@@ -138,27 +140,23 @@ impl OverRanks {
     /// Adds the run of a rank; the order of the ranks matters only to the rows of launches.
     ///
     /// All must be judged by the same ceilings and leave out the same number of first launches.
-    pub fn add(&mut self, rank: Run) {
-        let rows = rank.kernels.iter().map(|kernel| kernel.rows[1] + 1).max().unwrap_or(0);
-        let Run { kernels, devices, files, quantities, launches, .. } = &rank;
-        let (devices, files) = (devices.clone(), files.clone());
-        let (quantities, launches) = (quantities.clone(), *launches);
-        let kernels = kernels.clone();
-        let run = self.run.get_or_insert_with(|| Run {
-            devices: Vec::new(),
-            files: Vec::new(),
-            quantities: Vec::new(),
-            kernels: Vec::new(),
-            launches: 0,
-            ..rank
-        });
+    pub fn add(&mut self, mut rank: Run) {
+        let kernels = mem::take(&mut rank.kernels);
+        let rows = kernels.iter().map(|kernel| kernel.rows[1] + 1).max().unwrap_or(0);
+        let devices = mem::take(&mut rank.devices);
+        let files = mem::take(&mut rank.files);
+        let quantities = mem::take(&mut rank.quantities);
+        let launches = mem::take(&mut rank.launches);
+        let run = self.run.get_or_insert(rank);
         run.launches += launches;
         for quantity in quantities {
             if !run.quantities.contains(&quantity) {
                 run.quantities.push(quantity);
             }
         }
-        files.into_iter().for_each(|file| add_file(&mut run.files, file));
+        for file in files {
+            add_file(&mut run.files, file);
+        }
         let devices: Vec<usize> =
             devices.into_iter().map(|device| place(&mut run.devices, device)).collect();
         for mut kernel in kernels {
@@ -174,7 +172,8 @@ impl OverRanks {
             name: kernel.name.clone(),
             full_name: kernel.full_name.clone(),
             operator: kernel.operator.clone(),
-            shape: (kernel.grid, kernel.block, kernel.blocks, kernel.threads_per_block),
+            grid_and_block: [kernel.grid, kernel.block],
+            blocks_and_threads: [kernel.blocks, kernel.threads_per_block],
             device: kernel.device,
         };
         match self.places.get(&key) {

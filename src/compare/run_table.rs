@@ -256,7 +256,9 @@ fn content(table: &Table<'_>) -> String {
             match cells {
                 Cells::Numbers(lists) => {
                     let list = lists.get(row).map_or(&[][..], Vec::as_slice);
-                    list.iter().for_each(|number| text.push_str(&format!("{number} ")));
+                    for number in list {
+                        text.push_str(&format!("{number} "));
+                    }
                 }
                 cells => text.extend(cells.get(row).map(|cell| cell.to_string())),
             }

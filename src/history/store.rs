@@ -267,12 +267,6 @@ impl Store {
         })
     }
 
-    /// Removes entries with the same measurement as one of these runs: what is compared with them is older.
-    pub fn leave_out(&mut self, runs: &[Run]) {
-        self.entries
-            .retain(|entry| !runs.iter().any(|run| run.fingerprint == entry.run.fingerprint));
-    }
-
     /// Returns the names of all baselines that have entries.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {

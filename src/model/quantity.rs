@@ -19,7 +19,7 @@ macro_rules! quantities {
 
             /// Returns the index in tables by quantity, below [`Quantity::COUNT`].
             #[must_use]
-            #[expect(clippy::inline_always, reason = "a constant wherever the quantity is one")]
+            // A constant wherever the quantity is one.
             #[inline(always)]
             pub const fn index(self) -> usize {
                 match self {
