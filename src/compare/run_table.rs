@@ -395,7 +395,9 @@ mod tests {
             let mut other = table.clone();
             let is_changed = match &mut other.columns[at].1 {
                 Cells::Count(cells) => change(cells, |count| *count += 1),
-                Cells::Number(cells) => change(cells, |number| *number = f64::from_bits(number.to_bits() + 1)),
+                Cells::Number(cells) => {
+                    change(cells, |number| *number = f64::from_bits(number.to_bits() + 1))
+                }
                 Cells::Text(cells) => change(cells, |text| text.push('x')),
                 Cells::Numbers(lists) => {
                     lists.iter_mut().flatten().for_each(|number| *number *= 2.0);
