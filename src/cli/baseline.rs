@@ -69,7 +69,7 @@ struct Save {
     #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME, help_heading = "Baseline")]
     name: String,
 
-    /// Save as this; by default as the newest run of the baseline, else JSON
+    /// Format of the saved run [default: that of the newest run, else JSON]
     #[arg(long, value_name = "FORMAT", help_heading = "Baseline")]
     format: Option<Form>,
 
@@ -81,7 +81,7 @@ struct Save {
     #[arg(long, value_name = "BRANCH", help_heading = "Baseline")]
     branch: Option<String>,
 
-    /// Set the time of the runs in UTC, such as 2026-11-22T05:30:00Z [default: now]
+    /// Set the time of all runs in UTC, such as 2026-11-22T05:30:00Z [default: that of the run, else now]
     #[arg(long, value_name = "TIME", help_heading = "Baseline")]
     date: Option<Moment>,
 }

@@ -121,6 +121,12 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
     let unchanged = done.unchanged;
     let mut said =
         format!("{shown}: {converted} converted, {unchanged} unchanged; {rows} in the table\n");
+    if !done.forgotten.is_empty() {
+        let gone = done.forgotten.join(", ");
+        said.push_str(&format!(
+            "no longer in the table, as their folders were removed: run {gone}\n"
+        ));
+    }
     if !done.numbered_by.is_empty() {
         let axes = done.numbered_by.join(", ");
         said.push_str(&format!(

@@ -53,7 +53,7 @@ pub(super) struct Gate {
     #[command(flatten)]
     side: Side,
 
-    /// Compare with these: exports, saved runs, JSON reports, or a store of baselines
+    /// Compare with these: exports, saved runs, JSON reports, or the newest of a store or of a table by date
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Comparison")]
     baseline: Vec<PathBuf>,
 
@@ -350,8 +350,10 @@ fn against(
 /// Saves the runs as the first baseline where a store was named, and says so.
 fn first(command: &Gate, runs: &[Run], terminal: &Terminal) -> Result<Vec<String>, Failure> {
     let [path] = command.baseline.as_slice() else { return Ok(Vec::new()) };
-    // What has an ending is a file that somebody else writes.
-    if command.self_test || path.extension().is_some() || path.is_file() {
+    // A file is written by somebody else, a partitioned table by `convert`.
+    let is_written_elsewhere =
+        path.extension().is_some() || path.is_file() || sides::is_partitioned(path);
+    if command.self_test || is_written_elsewhere {
         return Ok(Vec::new());
     }
     let store = Store::open_or_new(path)?;

@@ -28,6 +28,8 @@ mod line;
 mod listing;
 mod man;
 mod mcp;
+#[cfg(feature = "frames")]
+mod nights;
 mod origin;
 mod output;
 mod predict;

@@ -4,12 +4,16 @@ use std::path::{Path, PathBuf};
 
 use super::args::{Model, Reading};
 use super::exit::Failure;
+#[cfg(feature = "frames")]
+use super::nights::{self, Night};
 use super::yardstick::Yardstick;
 use super::{clock, reading, session};
 use crate::compare::Run;
 use crate::config::Config;
 #[cfg(feature = "frames")]
 use crate::fleet;
+#[cfg(feature = "frames")]
+use crate::history::Dated;
 use crate::history::{Batch, HistoryError, Store, batches, outliers};
 use crate::plain;
 use crate::session::Session;
@@ -90,7 +94,7 @@ impl<'a> Sides<'a> {
         if let Some((folder, run)) = fleet::partitioned(path) {
             let how = (self.warmup, self.reading.threads);
             let found = fleet::runs(&folder, run.as_deref(), session, how)?;
-            side.runs.extend(found.runs.into_iter().map(|(_, run)| run));
+            side.runs.extend(found.runs.into_iter().map(|(name, run)| dated(&name, run)));
             side.note(found.expired);
             return Ok(());
         }
@@ -105,6 +109,13 @@ impl<'a> Sides<'a> {
         side.note(judged.expired);
         Ok(())
     }
+}
+
+/// A run of a partitioned table with the time that its name begins with.
+#[cfg(feature = "frames")]
+fn dated(name: &str, mut run: Run) -> Run {
+    run.origin.saved = Dated::of(name).map(|dated| dated.saved.to_string());
+    run
 }
 
 /// That nobody would know if a saved run were damaged.
@@ -126,10 +137,13 @@ fn saved(path: &Path) -> Result<Option<(Run, bool)>, Failure> {
     let unread = |cause| failed(format!("cannot read: {}", plain::io(&cause)));
     if is_table {
         // Any other table is an export.
-        if Run::from_parquet_head(path).is_err() {
+        if !Run::is_table(path) {
             return Ok(None);
         }
-        let run = Run::from_parquet(path).map_err(failed)?;
+        let run = Run::from_parquet(path).map_err(|message| {
+            let error = crate::ingest::IngestError::new(shown.clone(), message);
+            error.help("save the run again, or use the rooflint version that wrote it")
+        })?;
         return Ok(Some((Run { label: shown, ..run }, true)));
     }
     let text = std::fs::read_to_string(path).map_err(unread)?;
@@ -209,6 +223,13 @@ impl Sides<'_> {
                     "`rooflint baseline save` makes one; --allow-missing-baseline passes the first run",
                 ));
             } else {
+                #[cfg(feature = "frames")]
+                if let Some((folder, None)) = fleet::partitioned(path)
+                    && let Some(night) = nights::before(&folder, current, yardstick)?
+                {
+                    self.night(&folder, &night, max_age_days, &mut baseline)?;
+                    continue;
+                }
                 let side = self.judged(std::slice::from_ref(path), &self.of_baseline)?;
                 baseline.runs.extend(side.runs);
                 baseline.note(side.notes);
@@ -216,6 +237,36 @@ impl Sides<'_> {
         }
         baseline.distinct()?;
         Ok(baseline)
+    }
+
+    /// Adds the runs of a partitioned table that are the yardstick.
+    #[cfg(feature = "frames")]
+    fn night(
+        &self,
+        folder: &Path,
+        night: &Night,
+        max_age_days: u32,
+        baseline: &mut Side,
+    ) -> Result<(), Failure> {
+        let many = crate::report::count(night.runs.len() as u64, "run", "runs");
+        let names = night.runs.join(", ");
+        baseline.note(vec![format!("baseline: {many} of {}: {names}", folder.display())]);
+        baseline.note(old(night.saved.days_until(clock::now()), max_age_days));
+        for run in &night.runs {
+            self.add(&folder.join(format!("run={run}")), &self.of_baseline, baseline)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path is a partitioned launch table, or a run of one.
+pub(super) fn is_partitioned(path: &Path) -> bool {
+    #[cfg(feature = "frames")]
+    return fleet::partitioned(path).is_some();
+    #[cfg(not(feature = "frames"))]
+    {
+        let _ = path;
+        false
     }
 }
 
@@ -262,11 +313,7 @@ fn stored(
     }
     let now = clock::now();
     let oldest = entries.iter().filter_map(|entry| entry.age_days(now)).max();
-    if let Some(age) = oldest.filter(|age| *age > u64::from(max_age_days)) {
-        baseline.notes.push(format!(
-            "old baseline: it was saved {age} days ago, and {max_age_days} are allowed; save a new one"
-        ));
-    }
+    baseline.note(oldest.map_or_else(Vec::new, |age| old(age, max_age_days)));
     let unchecked = entries.iter().filter(|entry| !entry.is_sealed);
     baseline.notes.extend(unchecked.map(|entry| unsealed(&entry.id)));
     for entry in entries {
@@ -275,6 +322,14 @@ fn stored(
         baseline.runs.push(run);
     }
     Ok(())
+}
+
+/// That a baseline is older than the policy allows.
+fn old(age_days: u64, max_age_days: u32) -> Vec<String> {
+    let told = format!(
+        "old baseline: it was saved {age_days} days ago, and {max_age_days} are allowed; save a new one"
+    );
+    Vec::from_iter((age_days > u64::from(max_age_days)).then_some(told))
 }
 
 /// What a batch of the store is, for a reader: commit, branch and age of the yardstick.

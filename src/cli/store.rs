@@ -8,6 +8,8 @@ use super::catalog;
 use super::exit::Failure;
 #[cfg(feature = "frames")]
 use crate::fleet;
+#[cfg(feature = "frames")]
+use crate::history::{Dated, HistoryError};
 use crate::history::{Filter, Store};
 use crate::model::DeviceHint;
 use crate::session::Session;
@@ -15,19 +17,26 @@ use crate::session::Session;
 /// Where baselines are kept if nothing else is said.
 pub(super) const FOLDER: &str = "baselines";
 
-/// Opens a store; the runs of a partitioned launch table are one, judged by a session of the caller's.
+/// Opens a store, or makes one of the runs of a partitioned launch table, judged by a session of the caller's. Returns it
+/// with notes on how they were judged.
 pub(super) fn open(
     folder: &Path,
     session: impl FnOnce() -> Result<Session, Failure>,
-) -> Result<Store, Failure> {
+) -> Result<(Store, Vec<String>), Failure> {
     #[cfg(feature = "frames")]
     if let Some((table, None)) = fleet::partitioned(folder) {
+        // Before anything is read that takes long.
+        if let Some(run) =
+            fleet::listed(&table)?.into_iter().find(|run| Dated::of(&run.name).is_none())
+        {
+            return Err(HistoryError::Undated { folder: table, run: run.name }.into());
+        }
         let found = fleet::runs(&table, None, &session()?, (0, 0))?;
-        return Ok(Store::of_runs(folder, found.runs)?);
+        return Ok((Store::of_runs(folder, found.runs)?, found.expired));
     }
     #[cfg(not(feature = "frames"))]
     let _ = session;
-    Ok(Store::open(folder)?)
+    Ok((Store::open(folder)?, Vec::new()))
 }
 
 /// Which entries of a store.

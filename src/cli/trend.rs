@@ -11,7 +11,7 @@ use super::store::{Chosen, FOLDER};
 use super::{clock, config, session, store, terminal::Terminal};
 use crate::compare::Measured;
 use crate::gate::{Action, Limit, Metric, Policy};
-use crate::history::{self, Line, TrendMetric};
+use crate::history::{self, HistoryError, Line, Store, TrendMetric};
 use crate::model::Date;
 use crate::report::{Style, TrendReport};
 use crate::units::{change, change_limit};
@@ -33,7 +33,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Trend {
-    /// The store of baselines, or a partitioned launch table whose runs have dates as names
+    /// The store of baselines, or a partitioned launch table with runs named by date
     #[arg(value_name = "STORE", default_value = FOLDER)]
     store: PathBuf,
 
@@ -99,10 +99,17 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
         let config = config::find(&command.configuration, terminal)?;
         session::configured(&[], config)
     };
-    let store = store::open(&command.store, session)?;
+    let (store, judged) = store::open(&command.store, session)?;
     let filter = command.chosen.filter()?;
     let kernel = command.kernel.as_deref();
-    let mut trend = history::trend(&store, &filter, command.metric.metric(), kernel)?;
+    let trend = history::trend(&store, &filter, command.metric.metric(), kernel);
+    let mut trend = trend.map_err(|error| match error {
+        HistoryError::NotFound { message } if !Store::is_store(store.folder()) => {
+            Failure::usage(message).help("runs of a partitioned table are its folders run=NAME")
+        }
+        other => Failure::History(other),
+    })?;
+    trend.notes.extend(judged);
     trend
         .notes
         .extend(crate::report::unread(&store).into_iter().map(|file| format!("not read: {file}")));

@@ -27,7 +27,7 @@ const TARGETS: [&str; 3] = [
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Comparison")]
 pub(super) struct Yardstick {
-    /// From the store: the baseline with this name
+    /// From the store or table: the baseline with this name
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     baseline_name: Option<String>,
 
@@ -81,6 +81,14 @@ impl Yardstick {
     /// The name under which a first baseline is saved.
     pub(super) fn name(&self) -> Option<&str> {
         self.baseline_name.as_deref()
+    }
+
+    /// Whether it asks for a commit or branch.
+    #[cfg(feature = "frames")]
+    pub(super) const fn is_of_commit(&self) -> bool {
+        self.baseline_branch.is_some()
+            || self.baseline_commit.is_some()
+            || self.merge_base.is_some()
     }
 
     /// The commit that was asked for.

@@ -8,10 +8,10 @@ use super::run::{Run, RunDevice, RunFile, RunKernel, SAMPLES, share, total};
 use crate::units::{Bytes, ExactSum, Flops, Hertz, Seconds};
 
 /// Times of a kernel that are kept before they are thinned out.
-const KEPT: usize = 64 * SAMPLES;
+const KEPT: usize = 16 * SAMPLES;
 
 /// Times that are left of them.
-const THINNED: usize = 16 * SAMPLES;
+const THINNED: usize = 4 * SAMPLES;
 
 /// The ranks of a job so far.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ struct Sums {
     roofline: Partly,
     roofline_high: Partly,
     savings: ExactSum,
-    /// Mean clocks times the launches of their ranks, and these launches.
+    /// Mean clocks times the timed launches of their ranks, and these launches.
     clock: (ExactSum, u64),
     samples: Samples,
     cycles: Samples,
@@ -198,13 +198,22 @@ impl OverRanks {
     }
 }
 
-/// Returns the place of a device in a list, where it is added if it is new.
+/// Returns the place of a device in a list, where it is added if it is new. What the list does not know of it yet is
+/// added: figures of a device that the catalog lacks are estimates, which differ from rank to rank.
 fn place(devices: &mut Vec<RunDevice>, device: RunDevice) -> usize {
-    let known = devices.iter().position(|known| *known == device);
-    known.unwrap_or_else(|| {
-        devices.push(device);
-        devices.len() - 1
-    })
+    let key = |device: &RunDevice| (device.name.clone(), device.known);
+    match devices.iter().position(|known| key(known) == key(&device)) {
+        Some(at) => {
+            let known = &mut devices[at];
+            known.dram_bytes_per_s = known.dram_bytes_per_s.or(device.dram_bytes_per_s);
+            known.fp32_per_clock = known.fp32_per_clock.or(device.fp32_per_clock);
+            at
+        }
+        None => {
+            devices.push(device);
+            devices.len() - 1
+        }
+    }
 }
 
 /// Adds a file; those that were measured alike are one entry under the name of the first, as a job has thousands.
@@ -291,5 +300,28 @@ impl Sums {
             savings_s: Seconds::new(self.savings.get()),
             ..self.kernel
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::{kernel, run};
+    use super::*;
+    use crate::units::BytesPerSecond;
+
+    /// Bandwidth is an estimate from the rank's own launches, which differs.
+    #[test]
+    fn a_device_that_the_catalog_lacks_is_one_over_all_ranks() {
+        let mut ranks = OverRanks::default();
+        for bandwidth in [1e12, 1.1e12] {
+            let mut rank = run(vec![kernel("a", &[1e-3])]);
+            rank.devices[0].known = false;
+            rank.devices[0].dram_bytes_per_s = Some(BytesPerSecond::new(bandwidth));
+            ranks.add(rank);
+        }
+        let run = ranks.finish("job".to_owned()).unwrap();
+        assert_eq!((run.devices.len(), run.kernels.len()), (1, 1));
+        assert_eq!(run.devices[0].dram_bytes_per_s, Some(BytesPerSecond::new(1e12)));
+        assert_eq!(run.kernels[0].launches, 2);
     }
 }

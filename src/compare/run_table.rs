@@ -135,6 +135,13 @@ impl Run {
         Err(NO_PARQUET.to_owned())
     }
 
+    /// Returns `true` if a Parquet file is the table of a run, of any version.
+    #[must_use]
+    pub fn is_table(path: &Path) -> bool {
+        let family = RUN_TABLE.trim_end_matches(|character| character != '/');
+        schema(path).is_some_and(|schema| schema.starts_with(family))
+    }
+
     /// Reads a run from a Parquet file.
     ///
     /// # Errors
@@ -231,6 +238,16 @@ impl Run {
 #[cfg(feature = "frames")]
 fn read(path: &Path, only_metadata: bool) -> Result<Table<'static>, String> {
     frames::read_table(path, RUN_TABLE, only_metadata).map_err(|error| error.to_string())
+}
+
+#[cfg(feature = "frames")]
+fn schema(path: &Path) -> Option<String> {
+    frames::schema(path)
+}
+
+#[cfg(not(feature = "frames"))]
+fn schema(_: &Path) -> Option<String> {
+    None
 }
 
 #[cfg(not(feature = "frames"))]

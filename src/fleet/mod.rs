@@ -34,7 +34,7 @@ pub use partials::{
 pub use partition::{Partitioned, Partitioning};
 pub use ranks::{Gathered, Rank, summarize};
 #[cfg(feature = "frames")]
-pub use runs::{Runs, partitioned, runs};
+pub use runs::{Listed, Runs, listed, partitioned, runs};
 #[cfg(feature = "frames")]
 pub use scan::scan;
 pub use stragglers::{Cause, Straggler, stragglers};

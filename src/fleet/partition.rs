@@ -56,6 +56,8 @@ pub struct Partitioned {
     pub unchanged: usize,
     /// Ranks that could not be read, with the reason.
     pub failed: Vec<IngestError>,
+    /// Other runs that the table no longer lists, as their folders are gone.
+    pub forgotten: Vec<String>,
     /// Rows of all parts of the table.
     pub rows: u64,
     /// The axes whose positions gave the ranks their numbers, the slowest first; empty where names have numbers.
@@ -73,7 +75,7 @@ struct Job {
 
 impl Partitioning<'_> {
     /// Converts the ranks that are new or have changed, and leaves the others alone. The manifest is written last:
-    /// until then nothing refers to a new part.
+    /// until then nothing refers to a new part. It no longer lists other runs whose whole folder was removed.
     ///
     /// # Errors
     /// [`IngestError`] if a file has no rank, a rank is there twice, or the folder cannot be written. Ranks that cannot be
@@ -87,6 +89,7 @@ impl Partitioning<'_> {
             .help("use letters, digits, `.`, `_`, `+` and `-`"));
         }
         let mut manifest = Manifest::read(self.folder)?.unwrap_or_default();
+        let forgotten = self.forget(&mut manifest);
         let numbered = by_rank(files)?;
         let (jobs, unchanged) = self.jobs(&manifest, numbered.ranks)?;
         let done = Mutex::new((Vec::new(), Vec::new()));
@@ -104,7 +107,7 @@ impl Partitioning<'_> {
         let (parts, mut failed) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         failed.sort_by_key(|(rank, _)| *rank);
         let converted = parts.len();
-        if converted > 0 {
+        if converted > 0 || !forgotten.is_empty() {
             let mut names = beside::known_pairs(self.folder, &manifest)?;
             for done in parts {
                 manifest.parts.retain(|known| known.path != done.part.path);
@@ -126,9 +129,20 @@ impl Partitioning<'_> {
             converted,
             unchanged,
             failed: failed.into_iter().map(|(_, error)| error).collect(),
+            forgotten,
             rows: manifest.parts.iter().map(|part| part.rows).sum(),
             numbered_by: numbered.by,
         })
+    }
+
+    /// Takes out of the manifest the other runs whose folders are gone, and returns their names.
+    fn forget(&self, manifest: &mut Manifest) -> Vec<String> {
+        let runs: BTreeSet<&str> = manifest.parts.iter().map(|part| &*part.run).collect();
+        let is_gone =
+            |run: &&str| *run != self.run && !self.folder.join(format!("run={run}")).exists();
+        let gone: Vec<String> = runs.into_iter().filter(is_gone).map(str::to_owned).collect();
+        manifest.parts.retain(|part| !gone.contains(&part.run));
+        gone
     }
 
     /// Returns what is to be converted, and how many ranks are there already.

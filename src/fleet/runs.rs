@@ -1,6 +1,6 @@
 //! Runs of a partitioned launch table: each over all its ranks, for comparisons and histories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,13 +12,22 @@ use crate::compare::{OverRanks, Run};
 use crate::ingest::IngestError;
 use crate::session::Session;
 
-/// Runs of a partitioned launch table, and what is to be known of how they were judged.
+/// Runs of a partitioned launch table, and notes on how they were judged.
 #[derive(Debug, Default)]
 pub struct Runs {
     /// The name of each run in the table, with the run.
     pub runs: Vec<(String, Run)>,
     /// Expired waivers, one sentence each.
     pub expired: Vec<String>,
+}
+
+/// A run that a partitioned launch table lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Names of its devices.
+    pub devices: BTreeSet<String>,
 }
 
 /// Returns the folder of the partitioned table that a path is, and of the run in it if the path is that of a run
@@ -34,15 +43,37 @@ pub fn partitioned(path: &Path) -> Option<(PathBuf, Option<String>)> {
     is_table(folder).then(|| (folder.to_owned(), Some(run.to_owned())))
 }
 
+/// Lists the runs of a partitioned launch table in the order of their names; only its manifest is read.
+///
+/// # Errors
+/// [`IngestError`] if the manifest cannot be read, or has no runs.
+pub fn listed(folder: &Path) -> Result<Vec<Listed>, IngestError> {
+    let manifest = Manifest::of(folder)?;
+    let mut runs: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for part in &manifest.parts {
+        let devices = part.devices.iter().filter_map(|key| manifest.devices.get(key));
+        runs.entry(&part.run).or_default().extend(devices.map(|device| device.name.clone()));
+    }
+    if runs.is_empty() {
+        return Err(without_runs(folder));
+    }
+    Ok(runs.into_iter().map(|(name, devices)| Listed { name: name.to_owned(), devices }).collect())
+}
+
+fn without_runs(folder: &Path) -> IngestError {
+    IngestError::new(folder.display(), "the table has no runs: its manifest lists no parts")
+        .help("convert exports into it: rooflint convert FILE... -o FOLDER/")
+}
+
 /// Reads the runs of a partitioned launch table, or the one of this name, in the order of their names. Ranks are read and
 /// judged side by side; one per thread is in memory at a time.
 ///
-/// The first `warmup` launches of each kernel in each rank are left out of its times. Sums are those of all ranks
-/// together; of a kernel with more than 64 launches, quantiles are made of those of its ranks, and it has the findings of
-/// any of its ranks.
+/// Each rank is judged alone: `warmup` first launches of each kernel in each rank are left out of its times. Sums are those
+/// of all ranks; of a kernel with more than 64 launches, quantiles are made of those of its ranks, mean clocks are weighted
+/// by timed launches, and it has the findings of any of its ranks.
 ///
 /// # Errors
-/// [`IngestError`] if the table has no manifest or does not agree with it, no run of this name, or a part cannot be read
+/// [`IngestError`] if the table has no manifest or does not agree with it, no runs or none of this name, or a part cannot be read
 /// or judged.
 pub fn runs(
     folder: &Path,
@@ -57,6 +88,9 @@ pub fn runs(
     let mut parts: BTreeMap<&str, Vec<&PartEntry>> = BTreeMap::new();
     for part in &manifest.parts {
         parts.entry(&part.run).or_default().push(part);
+    }
+    if parts.is_empty() {
+        return Err(without_runs(folder));
     }
     if let Some(name) = name
         && !parts.contains_key(name)

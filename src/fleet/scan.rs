@@ -113,7 +113,13 @@ pub(super) fn agree(folder: &Path, manifest: &Manifest) -> Result<(), IngestErro
             }
             Err(_) => {
                 let message = "in the manifest, but not on the disk".to_owned();
-                return Err(error(message).help("convert again: only what is missing is converted"));
+                let help = if folder.join(format!("run={}", part.run)).exists() {
+                    "convert again: only what is missing is converted"
+                } else {
+                    "the folder of its run is gone: convert again, or, if it was removed on purpose, convert \
+                     another run, and the table no longer lists it"
+                };
+                return Err(error(message).help(help));
             }
         }
         paths.insert(path);

@@ -110,8 +110,7 @@ impl HistoryError {
                 "profile again to add a run; saving the same measurement twice would hide noise"
             }
             Self::Undated { .. } => {
-                "convert it with a name such as --run 2026-11-22, or save it in a store: \
-                 `rooflint baseline save FOLDER/run=NAME --date 2026-11-22`"
+                "remove its folder run=NAME, and convert its exports with a date: --run 2026-11-22"
             }
             Self::Table { .. } => "save it as JSON: --format json",
             Self::Nothing { .. } => "check the export's contents with `rooflint inspect FILE`",

@@ -6,6 +6,7 @@
 mod batch;
 mod change;
 mod chosen;
+mod dated;
 mod distinct;
 mod error;
 mod form;
@@ -22,6 +23,7 @@ mod trend;
 pub use batch::{Batch, batches};
 pub use change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_CHANGE, MIN_SIDE, Turns, WINDOW, turns};
 pub use chosen::Filter;
+pub use dated::Dated;
 pub use error::HistoryError;
 pub use form::SavedAs;
 pub use git::{Head, head};

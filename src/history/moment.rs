@@ -35,24 +35,22 @@ impl Moment {
         Date::of(self.0.date_naive())
     }
 
-    /// Reads the time that a name begins with, in the form of [`Moment::compact`] or as a date, and returns what follows
-    /// it.
+    /// Reads the time that a name begins with, and returns what follows it. The time is in UTC: a date, which may be
+    /// followed by `T0530` or `T053000`, with or without `Z`.
     #[must_use]
     pub fn begins(name: &str) -> Option<(Self, &str)> {
-        /// Lengths of `2026-11-22T053000Z` and of `2026-11-22`.
-        const LENGTHS: [usize; 2] = [18, 10];
-
-        LENGTHS.iter().find_map(|length| {
-            let (time, rest) = name.split_at_checked(*length)?;
-            let whole = match (time.split_at_checked(13), *length) {
-                (Some((hour, rest)), 18) => {
-                    let (minute, second) = rest.split_at_checked(2)?;
-                    format!("{hour}:{minute}:{second}")
-                }
-                _ => time.to_owned(),
-            };
-            Some((whole.parse().ok()?, rest))
-        })
+        let (day, rest) = name.split_at_checked("2026-11-22".len())?;
+        let midnight: Self = day.parse().ok()?;
+        let Some(time) = rest.strip_prefix('T') else { return Some((midnight, rest)) };
+        let digits = time.bytes().take_while(u8::is_ascii_digit).count();
+        let (time, rest) = time.split_at(digits);
+        let (hour, minute, second) = match digits {
+            4 => (&time[..2], &time[2..], "00"),
+            6 => (&time[..2], &time[2..4], &time[4..]),
+            _ => return None,
+        };
+        let moment = format!("{day}T{hour}:{minute}:{second}Z").parse().ok()?;
+        Some((moment, rest.strip_prefix('Z').unwrap_or(rest)))
     }
 
     /// Formats it without the characters that some file systems do not allow: `2026-11-22T053000Z`.
@@ -125,7 +123,12 @@ mod tests {
         assert_eq!(begins("2026-11-22"), found("2026-11-22T00:00:00Z", ""));
         assert_eq!(begins("2026-11-22-llama"), found("2026-11-22T00:00:00Z", "-llama"));
         assert_eq!(begins("2026-11-22T053000Z_a"), found("2026-11-22T05:30:00Z", "_a"));
+        assert_eq!(begins("2026-11-22T0530"), found("2026-11-22T05:30:00Z", ""));
+        assert_eq!(begins("2026-11-22T053015-a"), found("2026-11-22T05:30:15Z", "-a"));
         for name in ["", "run", "2026-13-01", "26-11-22", "2026-11-2", "é2026-11-2"] {
+            assert_eq!(begins(name), None, "{name}");
+        }
+        for name in ["2026-11-22T05", "2026-11-22T2500", "2026-11-22Tea", "2026-11-22T05300"] {
             assert_eq!(begins(name), None, "{name}");
         }
     }

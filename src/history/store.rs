@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::dated::Dated;
 use super::distinct::distinct;
 use super::error::HistoryError;
 use super::form::SavedAs;
@@ -59,6 +60,8 @@ pub struct Entry {
 pub struct Unreadable {
     /// Path of the file.
     pub path: PathBuf,
+    /// Name of its baseline.
+    pub name: String,
     /// The problem.
     pub reason: String,
 }
@@ -120,21 +123,24 @@ impl Store {
         Self::read(folder, Self::add)
     }
 
-    /// Makes a store of the runs of a partitioned launch table, by the names that they have there. A name begins with
-    /// the time of its run (`2026-11-22`, `2026-11-22T053000Z`); what follows is the name of the baseline.
+    /// Makes a store of the runs of a partitioned launch table, by the names that they have there; see [`Dated`]. A run
+    /// without times is one that could not be read.
     ///
     /// # Errors
     /// [`HistoryError::Undated`] if a name does not begin with a time.
     pub fn of_runs(folder: &Path, runs: Vec<(String, Run)>) -> Result<Self, HistoryError> {
         let mut store = Self::empty(folder);
         for (id, mut run) in runs {
-            let Some((saved, rest)) = Moment::begins(&id) else {
+            let Some(Dated { saved, name }) = Dated::of(&id) else {
                 return Err(HistoryError::Undated { folder: folder.to_owned(), run: id });
             };
-            run.origin.saved = Some(saved.to_string());
-            let rest = rest.trim_start_matches(['-', '_', '.', '+']);
-            let name = if rest.is_empty() { DEFAULT_NAME } else { rest }.to_owned();
             let path = folder.join(format!("run={id}"));
+            if run.timed_launches == 0 {
+                let reason = "no launch has a duration".to_owned();
+                store.unreadable.push(Unreadable { path, name, reason });
+                continue;
+            }
+            run.origin.saved = Some(saved.to_string());
             store.entries.push(Entry { path, name, id, saved: Some(saved), is_sealed: true, run });
         }
         store.sort();
@@ -178,7 +184,9 @@ impl Store {
     fn add(&mut self, path: PathBuf, form: SavedAs, name: &str) {
         match form.read(&path) {
             Ok((run, is_sealed)) => self.entries.push(entry(path, name, run, is_sealed)),
-            Err(reason) => self.unreadable.push(Unreadable { path, reason }),
+            Err(reason) => {
+                self.unreadable.push(Unreadable { path, name: name.to_owned(), reason });
+            }
         }
     }
 
@@ -257,10 +265,7 @@ impl Store {
     /// # Errors
     /// [`HistoryError::Damaged`] with the first of its files that could not be read.
     pub fn check(&self, name: Option<&str>) -> Result<(), HistoryError> {
-        let is_its = |file: &&Unreadable| {
-            let folder = file.path.parent();
-            name.is_none_or(|name| folder.is_some_and(|folder| folder.ends_with(name)))
-        };
+        let is_its = |file: &&Unreadable| name.is_none_or(|name| file.name == name);
         self.unreadable.iter().find(is_its).map_or(Ok(()), |file| {
             let (path, reason) = (file.path.clone(), file.reason.clone());
             Err(HistoryError::Damaged { path, reason })

@@ -43,12 +43,15 @@ pub enum FrameError {
     #[error("not a rooflint launch table: {0}")]
     NoLaunches(String),
     /// A Parquet file contains another table than this one.
-    #[error("not {expected}: {found}")]
+    #[error(
+        "unsupported schema {} (expected {expected:?})",
+        .found.as_ref().map_or_else(|| "none".to_owned(), |found| format!("{found:?}"))
+    )]
     Other {
         /// The schema that it should have.
         expected: String,
-        /// What it has.
-        found: String,
+        /// The schema that it has.
+        found: Option<String>,
     },
 }
 
@@ -66,6 +69,16 @@ pub fn parquet(table: Table<'_>) -> Result<Vec<u8>, FrameError> {
     Ok(bytes)
 }
 
+/// Returns the schema that the metadata of a Parquet file name; `None` if they name none, or it cannot be read.
+#[must_use]
+pub fn schema(path: &Path) -> Option<String> {
+    let read = || {
+        let (_, metadata) = opened(File::open(path).ok()?).ok()?;
+        named(&metadata).map(str::to_owned)
+    };
+    quietly(read).flatten()
+}
+
 /// Reads a table with this schema in its metadata, or only its metadata, without columns.
 ///
 /// # Errors
@@ -81,7 +94,7 @@ pub fn read_table(
         match named(&metadata) {
             Some(found) if found == schema => {}
             found => {
-                let found = found.map_or_else(|| "no schema".to_owned(), |one| format!("{one:?}"));
+                let found = found.map(str::to_owned);
                 return Err(FrameError::Other { expected: schema.to_owned(), found });
             }
         }

@@ -144,8 +144,8 @@ fn first_launches_are_left_out_in_every_rank() {
 #[test]
 fn a_nightly_table_is_a_history_and_each_run_a_baseline() {
     let folder = tempfile::tempdir().unwrap();
-    let nights = [("2026-11-01", 1.0), ("2026-11-02", 1.001), ("2026-11-03", 1.0)];
-    let slow = [("2026-11-04", 1.3), ("2026-11-05", 1.301), ("2026-11-06", 1.3)];
+    let nights = [("2026-11-01", 1.0), ("2026-11-02", 1.001), ("2026-11-03", 1.0005)];
+    let slow = [("2026-11-04", 1.3), ("2026-11-05", 1.301), ("2026-11-06", 1.3005)];
     let launches = table(folder.path(), &[&nights[..], &slow].concat());
     let trend = done(&["trend", &text(&launches), "--format", "json"]);
     let trend: serde_json::Value = serde_json::from_str(&trend).unwrap();
@@ -156,6 +156,47 @@ fn a_nightly_table_is_a_history_and_each_run_a_baseline() {
     let (now, before) = (launches.join("run=2026-11-06"), launches.join("run=2026-11-01"));
     let gate = program::run(&["gate", &text(&now), "--baseline", &text(&before)]);
     assert!(gate.stdout.contains("+30.0%"), "{}{}", gate.stdout, gate.stderr);
+    for warmup in ["0", "1"] {
+        let gate = |now: &Path, baseline: &Path| {
+            let run = program::run(&[
+                "gate",
+                &text(now),
+                "--baseline",
+                &text(baseline),
+                "--warmup",
+                warmup,
+                "--format",
+                "json",
+            ]);
+            serde_json::from_str::<serde_json::Value>(&run.stdout)
+                .unwrap_or_else(|_| panic!("{}", run.stderr))
+        };
+        // Of nights in the middle too, the newest before; read as the run under test.
+        for (now, before) in [("06", "05"), ("04", "03"), ("02", "01")] {
+            let [now, before] =
+                [now, before].map(|day| launches.join(format!("run=2026-11-{day}")));
+            let (by_date, by_name) = (gate(&now, &launches), gate(&now, &before));
+            assert_eq!(by_date["kernels"], by_name["kernels"]);
+            assert_eq!(by_date["outcome"], by_name["outcome"]);
+            let name = before.file_name().unwrap().to_str().unwrap().replace("run=", "");
+            let note = format!("baseline: 1 run of {}: {name}", launches.display());
+            let notes = by_date["notes"].as_array().unwrap();
+            assert!(notes.contains(&note.clone().into()), "{note}: {notes:?}");
+        }
+    }
+    let first = launches.join("run=2026-11-01");
+    let run = program::run(&["gate", &text(&first), "--baseline", &text(&launches)]);
+    let missing = "has no run of default before 2026-11-01T00:00:00Z";
+    assert!(run.code == 3 && run.stderr.contains(missing), "{}: {}", run.code, run.stderr);
+    let allowed =
+        ["gate", &text(&first), "--baseline", &text(&launches), "--allow-missing-baseline"];
+    assert!(done(&allowed).contains(missing));
+    // Each is saved with the time of its name.
+    let history = text(&folder.path().join("history"));
+    let saved = done(&["baseline", "save", &text(&launches), "--store", &history]);
+    for (day, _) in nights.iter().chain(&slow) {
+        assert!(saved.contains(&format!("{day}T000000Z-")), "{saved}");
+    }
     // A name without a date has no place in time.
     done(&[
         "convert",
@@ -172,6 +213,94 @@ fn a_nightly_table_is_a_history_and_each_run_a_baseline() {
         "{}",
         run.stderr
     );
+}
+
+#[test]
+fn a_night_is_its_repeats_and_not_other_baselines() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = [("2026-11-01", 1.0), ("2026-11-01-2", 1.001), ("2026-11-01T0530-llama", 2.0)];
+    let now = [("2026-11-02", 1.002), ("2026-11-02-2", 1.0015)];
+    let launches = table(folder.path(), &[&before[..], &now].concat());
+    let [one, two] = now.map(|(name, _)| text(&launches.join(format!("run={name}"))));
+    let gate = |more: &[&str]| {
+        let sides = ["gate", &one, &two, "--baseline", &text(&launches)];
+        program::run(&[&sides[..], more].concat())
+    };
+    let run = gate(&[]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let note = format!("2 runs of {}: 2026-11-01, 2026-11-01-2", launches.display());
+    assert!(run.stdout.replace("\n    ", " ").contains(&note), "{}", run.stdout);
+    let run = gate(&["--baseline-name", "llama"]);
+    assert!(run.stdout.contains("2026-11-01T0530-llama"), "{}{}", run.stdout, run.stderr);
+    let run = gate(&["--baseline-commit", "abc"]);
+    assert!(run.code == 2 && run.stderr.contains("no commit or branch"), "{}", run.stderr);
+    // An export is compared with the newest night; which baseline is meant must be said.
+    let export = text(&folder.path().join("2026-11-02/rank0.csv"));
+    let run = program::run(&["gate", &export, "--baseline", &text(&launches)]);
+    let several = "several baselines: default, llama";
+    assert!(run.code == 2 && run.stderr.contains(several), "{}", run.stderr);
+    // A launch without a duration: named in a history, which a gate refuses.
+    let untimed = folder.path().join("untimed.csv");
+    let sample = fs::read_to_string(folder.path().join("2026-11-02/rank0.csv")).unwrap();
+    fs::write(&untimed, sample.replace("gpu__time_duration.sum", "gpu__time_nothing.sum")).unwrap();
+    done(&["convert", &text(&untimed), "-o", &(text(&launches) + "/"), "--run", "2026-11-03"]);
+    let trend = ["trend", &text(&launches), "--name", "default"];
+    let told = done(&trend);
+    assert!(told.contains("run=2026-11-03") && told.contains("no launch has a duration"), "{told}");
+    assert_eq!(program::run(&[&trend[..], &["--gate"]].concat()).code, 3);
+    let run = program::run(&["trend", &text(&launches), "--name", "gpt"]);
+    assert!(run.code == 2 && run.stderr.contains("run=NAME"), "{}", run.stderr);
+}
+
+#[test]
+fn a_run_whose_folder_was_removed_leaves_the_table_with_the_next_convert() {
+    let folder = tempfile::tempdir().unwrap();
+    let launches = table(folder.path(), &[("2026-11-01", 1.0), ("2026-11-02", 1.001)]);
+    fs::remove_dir_all(launches.join("run=2026-11-01")).unwrap();
+    let run = program::run(&["fleet", &text(&launches)]);
+    let told = "the folder of its run is gone";
+    assert!(run.code == 3 && run.stderr.contains(told), "{}: {}", run.code, run.stderr);
+    let export = text(&folder.path().join("2026-11-02/rank0.csv"));
+    let out = text(&launches) + "/";
+    let again = done(&["convert", &export, "-o", &out, "--run", "2026-11-02"]);
+    assert!(again.contains("0 ranks converted, 1 unchanged"), "{again}");
+    assert!(
+        again.contains("no longer in the table, as their folders were removed: run 2026-11-01")
+    );
+    let listed = fleet::listed(&launches).unwrap();
+    assert_eq!(listed.iter().map(|run| &*run.name).collect::<Vec<_>>(), ["2026-11-02"]);
+    assert!(done(&["fleet", &text(&launches)]).contains("3 ranks"));
+    // A table without runs says so, and not that something is missing.
+    let manifest = launches.join("_rooflint.json");
+    fs::write(&manifest, serde_json::to_string(&fleet::Manifest::default()).unwrap()).unwrap();
+    fs::remove_dir_all(launches.join("run=2026-11-02")).unwrap();
+    let run = program::run(&["trend", &text(&launches)]);
+    assert!(run.code == 3 && run.stderr.contains("the table has no runs"), "{}", run.stderr);
+}
+
+#[test]
+fn a_saved_table_of_another_version_is_told_to_be_saved_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (export, store) = (text(&rank(folder.path(), 0, 1.0)), folder.path().join("store"));
+    done(&["baseline", "save", &export, "--store", &text(&store), "--format", "parquet"]);
+    let file = fs::read_dir(store.join("default")).unwrap().next().unwrap().unwrap().path();
+    let [known, newer] = [b"rooflint/run-table/1", b"rooflint/run-table/2"];
+    let mut bytes = fs::read(&file).unwrap();
+    let places: Vec<usize> =
+        (0..bytes.len() - known.len()).filter(|at| bytes[*at..].starts_with(known)).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at..at + newer.len()].copy_from_slice(newer);
+    }
+    fs::write(&file, bytes).unwrap();
+    for (side, code) in [(text(&file), 3), (text(&store), 3)] {
+        let run = program::run(&["gate", &export, "--baseline", &side]);
+        assert_eq!(run.code, code, "{side}: {}", run.stderr);
+        let told = r#"unsupported schema "rooflint/run-table/2" (expected "rooflint/run-table/1")"#;
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+    }
+    let run = program::run(&["gate", &export, "--baseline", &text(&file)]);
+    assert!(run.stderr.contains("save the run again"), "{}", run.stderr);
 }
 
 #[test]
