@@ -93,6 +93,8 @@ enum How {
     General,
     /// A worker is killed meanwhile.
     Killed,
+    /// By the job for a cluster that the examples have.
+    Job,
 }
 
 /// Runs the SQL and returns the rows of these views; `None` where the engine is not installed, which fails in CI.
@@ -104,18 +106,18 @@ fn run(
 ) -> Option<HashMap<String, Vec<Row>>> {
     let facts = match how {
         How::General => Facts::default(),
-        How::Usual | How::Killed => fleet::facts(&folder.join("launches")).unwrap(),
+        How::Usual | How::Killed | How::Job => fleet::facts(&folder.join("launches")).unwrap(),
     };
-    run_for((engine, facts), ceilings, folder, views, how == How::Killed)
+    run_for((engine, facts), how, ceilings, folder, views)
 }
 
 /// Runs the SQL that is printed for tables of which this is known.
 fn run_for(
     (engine, facts): (Engine, Facts),
+    how: How,
     ceilings: Option<CeilingSet>,
     folder: &Path,
     views: &[&str],
-    kills: bool,
 ) -> Option<HashMap<String, Vec<Row>>> {
     let script = folder.join(format!("{}.sql", engine.key()));
     let launches = folder.join("launches");
@@ -125,8 +127,10 @@ fn run_for(
     let out = folder.join(format!("{}.jsonl", engine.key()));
     let python = std::env::var("ROOFLINT_SQL_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let mut command = Command::new(python);
+    let engine_key = if how == How::Job { "spark-job" } else { engine.key() };
+    let kills = how == How::Killed;
     command.arg(root().join("tests/it/sql/run.py")).args([
-        engine.key(),
+        engine_key,
         script.to_str()?,
         out.to_str()?,
     ]);
@@ -424,6 +428,11 @@ fn every_engine_computes_what_analyze_computes_of_a_rank_and_fleet_of_all() {
     ranks.retain(|rank| rank.device.is_none());
     let folder = tempfile::tempdir().unwrap();
     doubled(&ranks, folder.path());
+    let views = ["kernel_spread", "rank_spread"];
+    if let Some(mut rows) = run((Engine::Spark, How::Job), None, folder.path(), &views) {
+        let [of_run, ranks_of_run] = views.map(|view| rows.remove(view).unwrap());
+        compare_fleet(folder.path(), Engine::Spark, of_run, &ranks_of_run);
+    }
     for engine in Engine::ALL {
         let views = ["kernel_roofline", "kernel_spread", "rank_spread"];
         let Some(mut rows) = run((engine, How::Usual), None, folder.path(), &views) else {
@@ -455,7 +464,7 @@ fn sql_computes_what_the_library_computes_of_real_exports() {
     let ranks = ranks(files(Path::new(&profiles)).into_iter().filter(small).collect());
     let folder = tempfile::tempdir().unwrap();
     convert(&ranks, folder.path());
-    for engine in [Engine::DuckDb, Engine::DataFusion] {
+    for engine in Engine::ALL {
         compare(&ranks, folder.path(), (engine, How::Usual), None);
     }
 }
@@ -475,7 +484,8 @@ fn launches_that_the_text_was_not_printed_for_are_told() {
         write(folder.path(), rank.device.as_deref(), &[path]);
     }
     let views = ["model_check"];
-    let Some(rows) = run_for((Engine::DuckDb, facts), None, folder.path(), &views, false) else {
+    let Some(rows) = run_for((Engine::DuckDb, facts), How::Usual, None, folder.path(), &views)
+    else {
         return;
     };
     let cells = |row: &Row| row["cells"].as_f64().unwrap();

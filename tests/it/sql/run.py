@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -81,6 +82,31 @@ def spark(script: list[str], views: list[str]) -> Rows:
         session.stop()
 
 
+def job(script: list[str], views: list[str]) -> Rows:
+    """What the job of `examples/` writes on a local cluster."""
+    import pyarrow.parquet
+    import pyspark  # noqa: F401
+
+    sys.path.insert(0, str(Path(__file__).parents[3] / "examples"))
+    import fleet_spark
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }
+    settings = " ".join(f"--conf {key}={value}" for key, value in settings.items())
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local-cluster[2,1,1024] {settings} pyspark-shell"
+    with tempfile.TemporaryDirectory() as out:
+        model = Path(out) / "model.sql"
+        model.write_text("".join(f"{statement};\n" for statement in script))
+        fleet_spark.main(str(model), out)
+        for view, written in zip(views, ["kernels", "ranks"], strict=True):
+            rows = pyarrow.parquet.read_table(Path(out) / written).to_pylist()
+            yield from ((view, row) for row in rows)
+
+
 def workers() -> list[int]:
     """The worker processes that descend from this one."""
     parents, found = {}, []
@@ -115,7 +141,7 @@ def kill_one(context) -> None:
         time.sleep(0.02)
 
 
-ENGINES = {"duckdb": duckdb, "datafusion": datafusion, "spark": spark}
+ENGINES = {"duckdb": duckdb, "datafusion": datafusion, "spark": spark, "spark-job": job}
 
 
 def main(engine: str, script: str, out: str, *views: str) -> int:
