@@ -60,7 +60,6 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
 fn known(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> law::Kernel<f64> {
     let part = sums.part();
     let side = |has: bool, sum: &ExactSum| has.then(|| sum.get()).into();
-    let average = |quantity| kernel.average(quantity).into();
     let (family, family_most) = setting.family;
     let names = kernel.names();
     let spare = names.spare(&kernel.class);
@@ -84,13 +83,7 @@ fn known(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> law::Kernel<f64
         is_algorithmic: sums.algorithmic,
         is_faster: sums.is_faster(),
         is_untimed: matches!(problem(sums), Some(Problem::NoTime | Problem::Instrumented)),
-        sm_count: average(Quantity::SmCount),
-        resident: average(Quantity::ResidentBlocksPerSm),
-        sm_throughput: average(Quantity::SmThroughput),
-        memory_throughput: average(Quantity::MemoryThroughput),
-        dram_throughput: average(Quantity::DramThroughput),
-        l2_throughput: average(Quantity::L2Throughput),
-        l2_hits: average(Quantity::L2HitRate),
+        averages: law::Averages::of(|quantity| kernel.average(quantity).into()),
         blocks: kernel.shape.blocks.map(|blocks| blocks as f64).into(),
         threads_per_block: kernel.shape.threads_per_block.map(|threads| threads as f64).into(),
         sms: setting.roofs.sms().map(f64::from).into(),

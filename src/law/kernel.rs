@@ -2,6 +2,7 @@
 
 use super::ground::Ground;
 use super::nature::Uncounted;
+use crate::model::Quantity;
 use crate::roofline::{self, Limiter, NEAR, formula};
 use crate::scalar::{Maybe, Number};
 
@@ -17,6 +18,53 @@ pub(crate) const SEVERAL_ITEMS: f64 = 128.0;
 
 /// Largest excess of a bound over what is known at which they count as equal.
 const SAME: f64 = 1.001;
+
+/// Quantities of which a kernel's state needs averages.
+pub(crate) const AVERAGED: [Quantity; 7] = [
+    Quantity::SmCount,
+    Quantity::ResidentBlocksPerSm,
+    Quantity::SmThroughput,
+    Quantity::MemoryThroughput,
+    Quantity::DramThroughput,
+    Quantity::L2HitRate,
+    Quantity::L2Throughput,
+];
+
+/// Time-weighted averages over the launches of a kernel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Averages<N: Number> {
+    sm_count: Maybe<N, N>,
+    resident: Maybe<N, N>,
+    sm_throughput: Maybe<N, N>,
+    memory_throughput: Maybe<N, N>,
+    dram_throughput: Maybe<N, N>,
+    l2_hits: Maybe<N, N>,
+    l2_throughput: Maybe<N, N>,
+}
+
+impl<N: Number> Averages<N> {
+    /// Takes the average of each quantity.
+    pub(crate) fn of(average: impl FnMut(Quantity) -> Maybe<N, N>) -> Self {
+        let [
+            sm_count,
+            resident,
+            sm_throughput,
+            memory_throughput,
+            dram_throughput,
+            l2_hits,
+            l2_throughput,
+        ] = AVERAGED.map(average);
+        Self {
+            sm_count,
+            resident,
+            sm_throughput,
+            memory_throughput,
+            dram_throughput,
+            l2_hits,
+            l2_throughput,
+        }
+    }
+}
 
 /// What is known of a kernel: sums over its launches, time-weighted averages, and its name.
 #[derive(Debug, Clone, Copy)]
@@ -48,14 +96,7 @@ pub(crate) struct Kernel<N: Number> {
     pub(crate) is_faster: N::Truth,
     /// Whether most launches that were not judged have no time.
     pub(crate) is_untimed: N::Truth,
-    /// Averages.
-    pub(crate) sm_count: Maybe<N, N>,
-    pub(crate) resident: Maybe<N, N>,
-    pub(crate) sm_throughput: Maybe<N, N>,
-    pub(crate) memory_throughput: Maybe<N, N>,
-    pub(crate) dram_throughput: Maybe<N, N>,
-    pub(crate) l2_throughput: Maybe<N, N>,
-    pub(crate) l2_hits: Maybe<N, N>,
+    pub(crate) averages: Averages<N>,
     /// Grid and device.
     pub(crate) blocks: Maybe<N, N>,
     pub(crate) threads_per_block: Maybe<N, N>,
@@ -112,14 +153,14 @@ impl<N: Number> Kernel<N> {
 
     /// Returns the SMs that its launches could use.
     fn multiprocessors(&self) -> Maybe<N, N> {
-        self.sm_count.map(N::round).or_else(|| self.sms)
+        self.averages.sm_count.map(N::round).or_else(|| self.sms)
     }
 
     /// Returns whether it has as many blocks as its SMs hold: by its name and at most one wave of
     /// blocks, or a product of exactly one wave.
     pub(crate) fn is_persistent(&self, sms: Maybe<N, N>) -> N::Truth {
         let one = N::of(1.0);
-        let resident = self.resident.filter(|blocks| one.at_most(blocks)).map(N::round);
+        let resident = self.averages.resident.filter(|blocks| one.at_most(blocks)).map(N::round);
         let wave = sms.map(|sms| sms * resident.unwrap_or(one));
         let blocks = self.blocks.filter(|blocks| N::of(0.0).less(blocks));
         let waves = blocks.zip(wave);
@@ -333,15 +374,15 @@ impl<N: Number> Kernel<N> {
         let (memory, math) = (self.memory.unwrap_or(zero), self.math.unwrap_or(zero));
         let l2 = self.l2.unwrap_or(zero);
         let by_l2 = memory.less(l2) & busy.at_most(l2 / self.time);
-        let by_throughput = self.memory_throughput.is_some_and(|used| {
-            let dram = self.dram_throughput.unwrap_or_else(|| memory / self.time);
+        let by_throughput = self.averages.memory_throughput.is_some_and(|used| {
+            let dram = self.averages.dram_throughput.unwrap_or_else(|| memory / self.time);
             // A busier compute unit would be the limit itself: matrix products work shared memory hard.
-            let sm = self.sm_throughput.unwrap_or(zero);
+            let sm = self.averages.sm_throughput.unwrap_or(zero);
             busy.at_most(used) & dram.at_most(used / N::of(2.0)) & sm.less(used)
         });
-        let by_hits = self.memory_throughput.is
-            & self.l2_hits.is_some_and(|hits| N::of(CACHE_HITS).at_most(hits))
-            & self.l2_throughput.is_some_and(|used| busy.at_most(used));
+        let by_hits = self.averages.memory_throughput.is
+            & self.averages.l2_hits.is_some_and(|hits| N::of(CACHE_HITS).at_most(hits))
+            & self.averages.l2_throughput.is_some_and(|used| busy.at_most(used));
         let may_be = !self.is_algorithmic & self.memory.is & math.at_most(memory);
         Maybe::when(may_be & (by_l2 | by_throughput | by_hits), || {
             let rest = || {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::columns::{AVERAGED, operations};
+use super::columns::operations;
 use super::engine::Engine;
 use super::expr::{Arena, Choice, Condition, Figure};
 use super::steps::Steps;
 use crate::ingest;
-use crate::law::{self, CeilingSet, Counted, Instrument, Nature, Origin, Reading, Uncounted};
+use crate::law::{
+    self, AVERAGED, CeilingSet, Counted, Instrument, Nature, Origin, Reading, Uncounted,
+};
 use crate::model::{MemoryLevel, OriginKind, Pipe, Precision, Profiler, Quantity};
 use crate::roofline::formula;
 use crate::scalar::{Maybe, Number, Truth, Word};

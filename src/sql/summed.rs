@@ -1,7 +1,7 @@
 //! The law's view of a kernel: the columns with the sums over its launches.
 
 use super::expr::{Arena, Condition, Figure};
-use crate::law::{Bar, CeilingSet, Kernel, Uncounted};
+use crate::law::{Averages, Bar, CeilingSet, Kernel, Uncounted};
 use crate::model::Quantity;
 use crate::roofline::{self, formula};
 use crate::scalar::{Maybe, Number};
@@ -109,7 +109,6 @@ impl<'a> Summed<'a, '_> {
     pub(super) fn kernel(&self) -> Kernel<Figure<'a>> {
         let figure = |name: &str| self.figure(name);
         let truth = |name: &str| self.arena.truth(name);
-        let average = |quantity: Quantity| self.average(quantity);
         let is_judged = self.is_judged();
         let parts = ["judged", "rest"];
         let [judged, rest] =
@@ -136,13 +135,7 @@ impl<'a> Summed<'a, '_> {
             is_algorithmic: truth("is_algorithmic"),
             is_faster: self.is_faster(),
             is_untimed: self.is_untimed(),
-            sm_count: average(Quantity::SmCount),
-            resident: average(Quantity::ResidentBlocksPerSm),
-            sm_throughput: average(Quantity::SmThroughput),
-            memory_throughput: average(Quantity::MemoryThroughput),
-            dram_throughput: average(Quantity::DramThroughput),
-            l2_throughput: average(Quantity::L2Throughput),
-            l2_hits: average(Quantity::L2HitRate),
+            averages: Averages::of(|quantity| self.average(quantity)),
             blocks: self.maybe("blocks"),
             threads_per_block: self.maybe("threads_per_block"),
             sms: self.maybe("multiprocessors"),

@@ -1,8 +1,8 @@
 //! The view with the sums over the launches of each kernel of a rank. Sums of several ranks merge.
 
-use super::columns::{AVERAGED, operations};
+use super::columns::operations;
 use super::engine::Engine;
-use crate::law::Problem;
+use crate::law::{AVERAGED, Problem};
 use crate::model::{MemoryLevel, Pipe};
 use crate::table::{Fact, Facts};
 

@@ -370,9 +370,24 @@ fn compare_fleet(folder: &Path, engine: Engine, kernels: Vec<Row>, ranks: &[Row]
     for kernel in &concluded.analysis.kernels {
         let device = concluded.analysis.devices[kernel.device].name();
         let key = key_of_kernel(None, kernel, device, &identities);
+        let (_, ends) = &concluded.spread[kernel.longest];
+        let row = &compared.rows[&key];
+        for (name, end) in
+            [("measured_least_s", &ends.least), ("measured_greatest_s", &ends.greatest)]
+        {
+            let (found, expected) = (row[name].as_f64(), end.as_ref().map(|(_, time)| time.get()));
+            let is_equal = match (found, expected) {
+                (Some(found), Some(expected)) => is_same(found, expected),
+                // Ranks without times have no ends; a sum of no times is 0.
+                (found, expected) => found.unwrap_or(0.0) == expected.unwrap_or(0.0),
+            };
+            assert!(is_equal, "{name} of {key:?}: {found:?}, library {expected:?}");
+        }
         compared.kernel(&key, (kernel, &concluded.analysis.totals), "all ranks");
     }
     compared.finish(engine);
+    // Else the comparison below would show nothing.
+    assert!(!stragglers.is_empty() && stragglers.len() < ranks.len(), "{}", stragglers.len());
     assert_eq!(ranks.len(), gathered.ranks.len());
     for rank in &gathered.ranks {
         let row = ranks.iter().find(|row| row["rank"].as_u64() == Some(rank.id.rank)).unwrap();
@@ -385,8 +400,15 @@ fn compare_fleet(folder: &Path, engine: Engine, kernels: Vec<Row>, ranks: &[Row]
             let found = row[name].as_f64().unwrap();
             assert!(is_same(found, expected.get()), "{name} of {}: {found}, {expected:?}", rank.id);
         }
-        let is_slow = stragglers.iter().any(|one| one.id == rank.id);
-        assert_eq!(row["is_straggler"].as_bool(), Some(is_slow), "{row:?}");
+        let slow = stragglers.iter().find(|one| one.id == rank.id);
+        assert_eq!(row["is_straggler"].as_bool(), Some(slow.is_some()), "{row:?}");
+        let Some(slow) = slow else { continue };
+        for (name, expected) in
+            [("over_median", slow.ratio), ("compute_over_median", slow.compute_ratio)]
+        {
+            let found = row[name].as_f64().unwrap();
+            assert!(is_same(found, expected), "{name} of {}: {found}, {expected}", rank.id);
+        }
     }
 }
 
@@ -428,11 +450,6 @@ fn every_engine_computes_what_analyze_computes_of_a_rank_and_fleet_of_all() {
     ranks.retain(|rank| rank.device.is_none());
     let folder = tempfile::tempdir().unwrap();
     doubled(&ranks, folder.path());
-    let views = ["kernel_spread", "rank_spread"];
-    if let Some(mut rows) = run((Engine::Spark, How::Job), None, folder.path(), &views) {
-        let [of_run, ranks_of_run] = views.map(|view| rows.remove(view).unwrap());
-        compare_fleet(folder.path(), Engine::Spark, of_run, &ranks_of_run);
-    }
     for engine in Engine::ALL {
         let views = ["kernel_roofline", "kernel_spread", "rank_spread"];
         let Some(mut rows) = run((engine, How::Usual), None, folder.path(), &views) else {
@@ -443,6 +460,20 @@ fn every_engine_computes_what_analyze_computes_of_a_rank_and_fleet_of_all() {
         compare_ranks(&ranks, folder.path(), engine, None, of_rank);
         compare_fleet(folder.path(), engine, of_run, &ranks_of_run);
     }
+}
+
+#[test]
+fn the_job_for_a_cluster_writes_kernels_and_ranks() {
+    let mut ranks = ranks(files(&root().join("fixtures/ncu_wide")));
+    ranks.retain(|rank| rank.device.is_none());
+    let folder = tempfile::tempdir().unwrap();
+    doubled(&ranks, folder.path());
+    let views = ["kernel_spread", "rank_spread"];
+    let Some(mut rows) = run((Engine::Spark, How::Job), None, folder.path(), &views) else {
+        return;
+    };
+    let [of_run, ranks_of_run] = views.map(|view| rows.remove(view).unwrap());
+    compare_fleet(folder.path(), Engine::Spark, of_run, &ranks_of_run);
 }
 
 #[cfg(target_os = "linux")]
