@@ -53,6 +53,18 @@ pub enum SessionError {
     Inputs(#[from] crate::table::frames::FrameError),
 }
 
+impl SessionError {
+    /// Returns the user's next step, if there is one.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Analysis(error) => Some(error.help()),
+            #[cfg(feature = "frames")]
+            Self::Inputs(_) => None,
+        }
+    }
+}
+
 /// A profile with its analysis and findings.
 #[derive(Debug)]
 pub struct Judged<'p> {

@@ -1,5 +1,6 @@
 //! `baseline`: keeps runs that later ones are held against, shows them, and throws old ones away.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -8,7 +9,7 @@ use super::args::{Configuration, Model, Reading};
 use super::exit::Failure;
 use super::origin::found;
 use super::output::{self, Outputs};
-use super::sides::Sides;
+use super::sides::{self, Sides};
 use super::store::{Chosen, FOLDER};
 use super::terminal::Terminal;
 use super::{clock, config};
@@ -65,9 +66,10 @@ struct Save {
     #[arg(long, value_name = "FOLDER", default_value = FOLDER, help_heading = "Baseline")]
     store: PathBuf,
 
-    /// Set the baseline's name, for several programs in one store
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME, help_heading = "Baseline")]
-    name: String,
+    /// Set the baseline's name, for several programs in one store [default: that in the name of a table's run, else
+    /// `default`]
+    #[arg(long, value_name = "NAME", help_heading = "Baseline")]
+    name: Option<String>,
 
     /// Format of the saved run [default: that of the newest run, else JSON]
     #[arg(long, value_name = "FORMAT", help_heading = "Baseline")]
@@ -193,20 +195,23 @@ pub(super) fn keep(
 
 fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let mut store = Store::open_or_new(&command.store)?;
-    let form = command.format.map_or_else(|| store.form(&command.name), Form::form);
     let (here, from) = found();
     let now = command.date.unwrap_or_else(clock::now);
     let config = config::find(&command.configuration, terminal)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
     let mut runs = sides.runs(&command.reading.files)?.runs;
+    let name = name_of(command, &runs)?;
+    let form = command.format.map_or_else(|| store.form(&name), Form::form);
     let mut told = Vec::new();
     for run in &mut runs {
         let origin = &mut run.origin;
         // What a run that was saved before says of itself stays, unless it is overruled.
-        if command.commit.is_some() || origin.commit.is_none() {
+        // What is checked out now is not what ran in the nights of a table.
+        let is_night = origin.saved.is_some() && origin.commit.is_none();
+        if command.commit.is_some() || (origin.commit.is_none() && !is_night) {
             origin.commit = command.commit.clone().or_else(|| here.commit.clone());
         }
-        if command.branch.is_some() || origin.branch.is_none() {
+        if command.branch.is_some() || (origin.branch.is_none() && !is_night) {
             // The branch that is checked out is not that of another commit.
             let same = origin.commit == here.commit;
             origin.branch = command.branch.clone().or_else(|| here.branch.clone().filter(|_| same));
@@ -216,8 +221,8 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
         }
         told.push((origin.clone(), describe(run)));
     }
-    let placed = keep(runs, &store, (&command.name, form), now, terminal)?;
-    let folder = command.store.join(&command.name);
+    let placed = keep(runs, &store, (&name, form), now, terminal)?;
+    let folder = command.store.join(&name);
     let mut text =
         format!("saved {} in {}\n", count(placed.len() as u64, "run", "runs"), folder.display());
     for (placed, (_, described)) in placed.iter().zip(&told) {
@@ -233,18 +238,35 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
                 let from = from.map(|from| format!(" (from {from})")).unwrap_or_default();
                 format!("commit {commit}{}{from}\n", branch.unwrap_or_default())
             }
+            (None, _) if origin.saved.is_some() => {
+                "no commit is known of what was measured before; set it with --commit\n".to_owned()
+            }
             (None, _) => "no commit is known: there is no git repository here, and neither \
                           GITHUB_SHA nor CI_COMMIT_SHA is set; set it with --commit\n"
                 .to_owned(),
         });
     }
-    store.complete(&placed, &command.name);
-    let name = Some(command.name.clone());
-    let doubts = report::doubts(&store, &Filter { name, ..Filter::default() });
+    store.complete(&placed, &name);
+    let doubts = report::doubts(&store, &Filter { name: Some(name), ..Filter::default() });
     for doubt in doubts.iter().chain(&report::unread(&store)) {
         text.push_str(&format!("note: {doubt}\n"));
     }
     terminal.print(&terminal.style().adapted(report::printable_lines(&text) + "\n"))
+}
+
+/// The name under which runs are saved: that of the command line, else the one that runs of a table agree on.
+fn name_of(command: &Save, runs: &[Run]) -> Result<String, Failure> {
+    if let Some(name) = &command.name {
+        return Ok(name.clone());
+    }
+    let own = |run: &Run| sides::baseline_of(run).unwrap_or_else(|| DEFAULT_NAME.to_owned());
+    let names: BTreeSet<String> = runs.iter().map(own).collect();
+    if names.len() > 1 {
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Failure::usage(format!("the runs are of several baselines: {names}"))
+            .help("save those of one at a time, or give all the same --name"));
+    }
+    Ok(names.into_iter().next().unwrap_or_else(|| DEFAULT_NAME.to_owned()))
 }
 
 fn describe(run: &Run) -> String {

@@ -85,6 +85,7 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
 #[cfg(feature = "frames")]
 fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(), Failure> {
     use crate::fleet::Partitioning;
+    use crate::history::Store;
     use crate::report::count;
 
     let catalog = super::catalog::load(&command.devices)?;
@@ -102,7 +103,17 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
         device: command.device.as_deref(),
         taxonomy: taxonomy.as_ref(),
     };
+    if Store::is_store(folder) {
+        let message = format!("{} is a store of baselines", folder.display());
+        return Err(Failure::usage(message).help("give the launch table a folder of its own"));
+    }
     let done = partitioning.write(&files)?;
+    let gone = if done.forgotten.is_empty() {
+        String::new()
+    } else {
+        let gone = done.forgotten.join(", ");
+        format!("no longer in the table, as their folders were removed: {gone}")
+    };
     if let [first, rest @ ..] = done.failed.as_slice() {
         let others = match rest.len() {
             0 => String::new(),
@@ -110,7 +121,8 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
             more => format!("; nor can {more} other ranks"),
         };
         let kept = count((done.converted + done.unchanged) as u64, "rank is", "ranks are");
-        let message = format!("{first}{others}; {kept} in the table");
+        let gone = if gone.is_empty() { gone } else { format!("; {gone}") };
+        let message = format!("{first}{others}; {kept} in the table{gone}");
         let error = crate::ingest::IngestError::new("", message);
         let help = first.next_step().unwrap_or("export the rank again, or leave it out");
         return Err(error.help(help).into());
@@ -121,11 +133,8 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
     let unchanged = done.unchanged;
     let mut said =
         format!("{shown}: {converted} converted, {unchanged} unchanged; {rows} in the table\n");
-    if !done.forgotten.is_empty() {
-        let gone = done.forgotten.join(", ");
-        said.push_str(&format!(
-            "no longer in the table, as their folders were removed: run {gone}\n"
-        ));
+    if !gone.is_empty() {
+        said.push_str(&format!("{gone}\n"));
     }
     if !done.numbered_by.is_empty() {
         let axes = done.numbered_by.join(", ");

@@ -38,7 +38,7 @@ Policy: [gate] in rooflint.toml; see docs/gate-policy.md. Method and error rates
 
 Exit codes:
   0 passed · 1 failed · 2 usage, configuration, different devices
-  3 unreadable or nothing measured · 4 inconclusive, where the policy asks for it";
+  3 unreadable, nothing measured, no baseline · 4 inconclusive";
 
 /// Fail if a run is slower than its baseline or breaks a policy
 ///
@@ -53,7 +53,7 @@ pub(super) struct Gate {
     #[command(flatten)]
     side: Side,
 
-    /// Compare with these: exports, saved runs, JSON reports, or the newest of a store or of a table by date
+    /// Compare with these: exports, saved runs, JSON reports; a store, or a table of dated runs (the newest before)
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Comparison")]
     baseline: Vec<PathBuf>,
 

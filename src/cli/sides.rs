@@ -251,6 +251,7 @@ impl Sides<'_> {
         let many = crate::report::count(night.runs.len() as u64, "run", "runs");
         let names = night.runs.join(", ");
         baseline.note(vec![format!("baseline: {many} of {}: {names}", folder.display())]);
+        baseline.note(night.notes.clone());
         baseline.note(old(night.saved.days_until(clock::now()), max_age_days));
         for run in &night.runs {
             self.add(&folder.join(format!("run={run}")), &self.of_baseline, baseline)?;
@@ -267,6 +268,17 @@ pub(super) fn is_partitioned(path: &Path) -> bool {
     {
         let _ = path;
         false
+    }
+}
+
+/// The baseline that the name of a run of a partitioned table says; `None` for other runs.
+pub(super) fn baseline_of(run: &Run) -> Option<String> {
+    #[cfg(feature = "frames")]
+    return nights::of(run).map(|night| night.name);
+    #[cfg(not(feature = "frames"))]
+    {
+        let _ = run;
+        None
     }
 }
 
@@ -326,9 +338,7 @@ fn stored(
 
 /// That a baseline is older than the policy allows.
 fn old(age_days: u64, max_age_days: u32) -> Vec<String> {
-    let told = format!(
-        "old baseline: it was saved {age_days} days ago, and {max_age_days} are allowed; save a new one"
-    );
+    let told = format!("old baseline: it is {age_days} days old, and {max_age_days} are allowed");
     Vec::from_iter((age_days > u64::from(max_age_days)).then_some(told))
 }
 

@@ -7,9 +7,9 @@ use clap::Args;
 use super::catalog;
 use super::exit::Failure;
 #[cfg(feature = "frames")]
-use crate::fleet;
+use super::nights;
 #[cfg(feature = "frames")]
-use crate::history::{Dated, HistoryError};
+use crate::fleet;
 use crate::history::{Filter, Store};
 use crate::model::DeviceHint;
 use crate::session::Session;
@@ -25,12 +25,7 @@ pub(super) fn open(
 ) -> Result<(Store, Vec<String>), Failure> {
     #[cfg(feature = "frames")]
     if let Some((table, None)) = fleet::partitioned(folder) {
-        // Before anything is read that takes long.
-        if let Some(run) =
-            fleet::listed(&table)?.into_iter().find(|run| Dated::of(&run.name).is_none())
-        {
-            return Err(HistoryError::Undated { folder: table, run: run.name }.into());
-        }
+        nights::check(&table)?;
         let found = fleet::runs(&table, None, &session()?, (0, 0))?;
         return Ok((Store::of_runs(folder, found.runs)?, found.expired));
     }

@@ -105,7 +105,9 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
     let trend = history::trend(&store, &filter, command.metric.metric(), kernel);
     let mut trend = trend.map_err(|error| match error {
         HistoryError::NotFound { message } if !Store::is_store(store.folder()) => {
-            Failure::usage(message).help("runs of a partitioned table are its folders run=NAME")
+            Failure::usage(message).help(
+                "--name, --device and --kernel choose; the runs of a partitioned table are its folders run=NAME",
+            )
         }
         other => Failure::History(other),
     })?;

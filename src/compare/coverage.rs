@@ -81,7 +81,7 @@ fn measured_part(row: &Row<'_>, runs: Both<&[Run]>) -> f64 {
         for (kernels, run) in group.by_run.iter().zip(runs) {
             for kernel in kernels {
                 // Launches that were left out as warm-up are not missing.
-                let cold = u64::from(run.warmup).min(kernel.launches.saturating_sub(1));
+                let cold = kernel.cold_launches(run.warmup);
                 timed += kernel.timed;
                 wanted += kernel.launches - cold;
             }

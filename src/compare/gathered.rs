@@ -110,6 +110,7 @@ fn run_kernel(
         category: kernel.class.category.key().to_owned(),
         launches: kernel.launches,
         timed: gathered.timed,
+        cold: None,
         measured_s: measured,
         share: share(measured, total),
         // A cycle count for some launches only would be compared with one for all.

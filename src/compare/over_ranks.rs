@@ -8,10 +8,10 @@ use super::run::{Run, RunDevice, RunFile, RunKernel, SAMPLES, share, total};
 use crate::units::{Bytes, ExactSum, Flops, Hertz, Seconds};
 
 /// Times of a kernel that are kept before they are thinned out.
-const KEPT: usize = 16 * SAMPLES;
+const KEPT: usize = 32 * SAMPLES;
 
 /// Times that are left of them.
-const THINNED: usize = 4 * SAMPLES;
+const THINNED: usize = 8 * SAMPLES;
 
 /// The ranks of a job so far.
 #[derive(Debug, Default)]
@@ -147,6 +147,7 @@ impl OverRanks {
         let files = mem::take(&mut rank.files);
         let quantities = mem::take(&mut rank.quantities);
         let launches = mem::take(&mut rank.launches);
+        let warmup = rank.warmup;
         let run = self.run.get_or_insert(rank);
         run.launches += launches;
         for quantity in quantities {
@@ -160,6 +161,7 @@ impl OverRanks {
         let devices: Vec<usize> =
             devices.into_iter().map(|device| place(&mut run.devices, device)).collect();
         for mut kernel in kernels {
+            kernel.cold = (warmup > 0).then(|| kernel.cold_launches(warmup));
             kernel.device = devices.get(kernel.device).copied().unwrap_or_default();
             kernel.rows = kernel.rows.map(|row| row + self.rows);
             self.add_kernel(kernel);
@@ -234,7 +236,13 @@ fn add_file(files: &mut Vec<RunFile>, file: RunFile) {
 impl Sums {
     fn of(kernel: RunKernel) -> Self {
         let mut sums = Self {
-            kernel: RunKernel { launches: 0, timed: 0, findings: Vec::new(), ..kernel.clone() },
+            kernel: RunKernel {
+                launches: 0,
+                timed: 0,
+                cold: None,
+                findings: Vec::new(),
+                ..kernel.clone()
+            },
             measured: ExactSum::default(),
             bytes: Partly::default(),
             flops: Partly::default(),
@@ -255,6 +263,7 @@ impl Sums {
         let all = &mut self.kernel;
         all.launches += kernel.launches;
         all.timed += kernel.timed;
+        all.cold = kernel.cold.map(|cold| all.cold.unwrap_or(0) + cold);
         all.rows = [all.rows[0].min(kernel.rows[0]), all.rows[1].max(kernel.rows[1])];
         self.measured.add(kernel.measured_s.get());
         self.judged.add(kernel.judged_s.get());

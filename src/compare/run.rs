@@ -134,6 +134,10 @@ pub struct RunKernel {
     pub launches: u64,
     /// Number of launches that have a duration.
     pub timed: u64,
+    /// Number of first launches that were left out of its times, where several ranks were put together; otherwise
+    /// follows from [`Run::warmup`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<u64>,
     /// Time of all launches, in seconds.
     pub measured_s: Seconds,
     /// Share of the run time, from 0 to 1.
@@ -180,6 +184,13 @@ pub struct RunFinding {
 }
 
 impl RunKernel {
+    /// Returns how many of its first launches a run with this warm-up leaves out of its times: one launch at least is
+    /// kept.
+    #[must_use]
+    pub fn cold_launches(&self, warmup: u32) -> u64 {
+        self.cold.unwrap_or_else(|| u64::from(warmup).min(self.launches.saturating_sub(1)))
+    }
+
     /// Returns measured over roofline time; `None` if the roofline model does not cover it.
     #[must_use]
     pub fn headroom(&self) -> Option<Factor> {
@@ -258,24 +269,26 @@ impl Run {
     }
 
     /// Hashes what was measured: names, shapes, counts and times, in a fixed order.
+    ///
+    /// Ranks that are read together and ranks whose runs are put together are one measurement, with the same hash: sums
+    /// differ in their last digits there, and quantiles altogether.
     fn hash(&self) -> String {
+        let digits = |time: &Seconds| format!("{:.8e}", time.get());
         let mut lines: Vec<String> = self
             .kernels
             .iter()
             .map(|kernel| {
-                let times: Vec<String> = kernel
-                    .samples_s
-                    .iter()
-                    .map(|time| format!("{:x}", time.get().to_bits()))
-                    .collect();
+                let is_all = kernel.samples_s.len() as u64 == kernel.timed;
+                let times = kernel.samples_s.iter().filter(|_| is_all).map(digits);
+                let times: Vec<String> = times.collect();
                 format!(
-                    "{}\0{:?}\0{:?}\0{:?}\0{}\0{:x}\0{}",
+                    "{}\0{:?}\0{:?}\0{:?}\0{}\0{}\0{}",
                     kernel.full_name,
                     kernel.operator,
                     (kernel.grid, kernel.blocks),
                     (kernel.block, kernel.threads_per_block),
                     kernel.launches,
-                    kernel.measured_s.get().to_bits(),
+                    digits(&kernel.measured_s),
                     times.join(",")
                 )
             })

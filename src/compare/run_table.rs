@@ -44,6 +44,7 @@ const COLUMNS: &[(&str, Form, Place)] = &[
     ("category", Form::Text, ("category", None)),
     ("launches", Form::Count, ("launches", None)),
     ("timed", Form::Count, ("timed", None)),
+    ("cold", Form::Count, ("cold", None)),
     ("measured_s", SECONDS, ("measured_s", None)),
     ("share", Form::Share, ("share", None)),
     ("sm_clock_hz", Form::Number("Hz"), ("clock_hz", None)),

@@ -87,6 +87,9 @@ pub struct PartEntry {
     pub last_end_ns: Option<u64>,
     /// Keys of its devices.
     pub devices: Vec<String>,
+    /// The device that was named for it, whatever its launches say; left out if none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Size of the file in bytes.
     pub bytes: u64,
 }
@@ -220,11 +223,7 @@ impl Manifest {
         self.parts.sort_by(|one, two| {
             (&one.run, one.rank, &one.path).cmp(&(&two.run, two.rank, &two.path))
         });
-        let timed: u64 = self.parts.iter().map(|part| part.timed_rows).sum();
-        let without: u64 = self.parts.iter().map(|part| part.rows_without_clock).sum();
-        let is_clocked = timed > 0 && without == 0;
-        let ceilings = if is_clocked { CeilingSet::MeasuredClock } else { CeilingSet::Spec };
-        ceilings.label().clone_into(&mut self.ceilings);
+        ceilings(&self.parts).label().clone_into(&mut self.ceilings);
         let used: BTreeSet<&String> = self.parts.iter().flat_map(|part| &part.devices).collect();
         self.devices.retain(|key, _| used.contains(key));
     }
@@ -235,6 +234,17 @@ impl Manifest {
         let is_clocked = self.ceilings == CeilingSet::MeasuredClock.label();
         if is_clocked { CeilingSet::MeasuredClock } else { CeilingSet::Spec }
     }
+}
+
+/// Returns the ceilings that an analysis of these parts uses if none are asked for.
+pub(super) fn ceilings<'a>(parts: impl IntoIterator<Item = &'a PartEntry>) -> CeilingSet {
+    let (mut timed, mut without) = (0, 0);
+    for part in parts {
+        timed += part.timed_rows;
+        without += part.rows_without_clock;
+    }
+    let is_clocked = timed > 0 && without == 0;
+    if is_clocked { CeilingSet::MeasuredClock } else { CeilingSet::Spec }
 }
 
 /// Writes a file that appears whole or not at all.

@@ -23,6 +23,9 @@ use crate::table::{Table, parts};
 use crate::taxonomy::Taxonomy;
 use crate::units::ExactSum;
 
+/// Name of the file that is locked while the manifest is replaced.
+const LOCK: &str = "_rooflint.lock";
+
 /// What a partitioned launch table is made from, and how.
 #[derive(Debug)]
 pub struct Partitioning<'a> {
@@ -89,7 +92,8 @@ impl Partitioning<'_> {
             .help("use letters, digits, `.`, `_`, `+` and `-`"));
         }
         let mut manifest = Manifest::read(self.folder)?.unwrap_or_default();
-        let forgotten = self.forget(&mut manifest);
+        let is_measured_again =
+            forget(self.folder, &mut manifest).iter().any(|run| run == self.run);
         let numbered = by_rank(files)?;
         let (jobs, unchanged) = self.jobs(&manifest, numbered.ranks)?;
         let done = Mutex::new((Vec::new(), Vec::new()));
@@ -107,6 +111,13 @@ impl Partitioning<'_> {
         let (parts, mut failed) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         failed.sort_by_key(|(rank, _)| *rank);
         let converted = parts.len();
+        // Another `convert` may have added its run meanwhile.
+        let _lock = self.lock()?;
+        let mut manifest = Manifest::read(self.folder)?.unwrap_or_default();
+        if is_measured_again {
+            manifest.parts.retain(|part| part.run != self.run);
+        }
+        let forgotten = forget(self.folder, &mut manifest);
         if converted > 0 || !forgotten.is_empty() {
             let mut names = beside::known_pairs(self.folder, &manifest)?;
             for done in parts {
@@ -135,14 +146,19 @@ impl Partitioning<'_> {
         })
     }
 
-    /// Takes out of the manifest the other runs whose folders are gone, and returns their names.
-    fn forget(&self, manifest: &mut Manifest) -> Vec<String> {
-        let runs: BTreeSet<&str> = manifest.parts.iter().map(|part| &*part.run).collect();
-        let is_gone =
-            |run: &&str| *run != self.run && !self.folder.join(format!("run={run}")).exists();
-        let gone: Vec<String> = runs.into_iter().filter(is_gone).map(str::to_owned).collect();
-        manifest.parts.retain(|part| !gone.contains(&part.run));
-        gone
+    /// Keeps others that convert into the folder from writing its manifest, until the file is closed.
+    fn lock(&self) -> Result<Option<File>, IngestError> {
+        let path = self.folder.join(LOCK);
+        let locked = fs::create_dir_all(self.folder).and_then(|()| {
+            let file = File::options().create(true).append(true).open(&path)?;
+            match file.lock() {
+                Ok(()) => Ok(Some(file)),
+                // Some network file systems have no locks.
+                Err(cause) if cause.kind() == io::ErrorKind::Unsupported => Ok(None),
+                Err(cause) => Err(cause),
+            }
+        });
+        locked.map_err(|cause| cannot_write(&path, &cause))
     }
 
     /// Returns what is to be converted, and how many ranks are there already.
@@ -184,7 +200,9 @@ impl Partitioning<'_> {
                     sources.iter().map(|source| source.sha256.clone()).collect()
                 };
                 let size = fs::metadata(self.folder.join(&part.path)).map(|file| file.len()).ok();
-                if hashes(&part.sources) == hashes(&sources) && size == Some(part.bytes) {
+                let is_same = hashes(&part.sources) == hashes(&sources)
+                    && part.device.as_deref() == self.device;
+                if is_same && size == Some(part.bytes) {
                     unchanged += 1;
                     continue;
                 }
@@ -200,8 +218,7 @@ impl Partitioning<'_> {
                         self.run
                     );
                     return Err(IngestError::new(new, message).help(
-                        "another run gets --run NAME; to replace the rank, remove its folder and its \
-                         entry in _rooflint.json",
+                        "another run gets --run NAME; to measure the run again, remove its folder run=NAME first",
                     ));
                 }
             }
@@ -223,6 +240,7 @@ impl Partitioning<'_> {
             .map_err(|error| IngestError::new(shown, error.to_string()).help(error.help()))?;
         let mut part = entry(&profile);
         part.path.clone_from(&job.path);
+        part.device = self.device.map(str::to_owned);
         self.run.clone_into(&mut part.run);
         (part.rank, part.sources) = (job.rank, job.sources.clone());
         let positions = job.positions.iter();
@@ -242,6 +260,16 @@ impl Partitioning<'_> {
         part.bytes = write().map_err(|cause| cannot_write(&path, &cause))?;
         Ok(Done { part, devices, names: beside::pairs(&profile) })
     }
+}
+
+/// Takes out of the manifest the runs whose folders are gone, and returns their names.
+fn forget(folder: &Path, manifest: &mut Manifest) -> Vec<String> {
+    let runs: BTreeSet<&str> = manifest.parts.iter().map(|part| &*part.run).collect();
+    // A folder that cannot be looked at may be there.
+    let is_gone = |run: &&str| !folder.join(format!("run={run}")).try_exists().unwrap_or(true);
+    let gone: Vec<String> = runs.into_iter().filter(is_gone).map(str::to_owned).collect();
+    manifest.parts.retain(|part| !gone.contains(&part.run));
+    gone
 }
 
 fn cannot_write(path: &Path, cause: &io::Error) -> IngestError {
@@ -281,6 +309,7 @@ fn entry(profile: &Profile) -> PartEntry {
         first_start_ns: None,
         last_end_ns: None,
         devices: Vec::new(),
+        device: None,
         bytes: 0,
     };
     let mut duration = ExactSum::default();

@@ -1,11 +1,12 @@
 //! Runs of a partitioned launch table: each over all its ranks, for comparisons and histories.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::manifest::{MANIFEST, Manifest, PartEntry};
+use super::manifest::{MANIFEST, Manifest, PartEntry, ceilings};
 use super::scan::{agree, read};
 use super::side_by_side;
 use crate::compare::{OverRanks, Run};
@@ -28,6 +29,8 @@ pub struct Listed {
     pub name: String,
     /// Names of its devices.
     pub devices: BTreeSet<String>,
+    /// Whether any of its launches has a duration.
+    pub is_timed: bool,
 }
 
 /// Returns the folder of the partitioned table that a path is, and of the run in it if the path is that of a run
@@ -39,7 +42,10 @@ pub fn partitioned(path: &Path) -> Option<(PathBuf, Option<String>)> {
         return Some((path.to_owned(), None));
     }
     let run = path.file_name()?.to_str()?.strip_prefix("run=")?;
-    let folder = path.parent()?;
+    let folder = match path.parent()? {
+        here if here.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    };
     is_table(folder).then(|| (folder.to_owned(), Some(run.to_owned())))
 }
 
@@ -49,15 +55,21 @@ pub fn partitioned(path: &Path) -> Option<(PathBuf, Option<String>)> {
 /// [`IngestError`] if the manifest cannot be read, or has no runs.
 pub fn listed(folder: &Path) -> Result<Vec<Listed>, IngestError> {
     let manifest = Manifest::of(folder)?;
-    let mut runs: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut runs: BTreeMap<&str, (BTreeSet<String>, bool)> = BTreeMap::new();
     for part in &manifest.parts {
+        let (names, is_timed) = runs.entry(&part.run).or_default();
         let devices = part.devices.iter().filter_map(|key| manifest.devices.get(key));
-        runs.entry(&part.run).or_default().extend(devices.map(|device| device.name.clone()));
+        names.extend(devices.map(|device| device.name.clone()));
+        *is_timed |= part.timed_rows > 0;
     }
     if runs.is_empty() {
         return Err(without_runs(folder));
     }
-    Ok(runs.into_iter().map(|(name, devices)| Listed { name: name.to_owned(), devices }).collect())
+    let listed = runs.into_iter().map(|(name, (devices, is_timed))| {
+        let name = name.to_owned();
+        Listed { name, devices, is_timed }
+    });
+    Ok(listed.collect())
 }
 
 fn without_runs(folder: &Path) -> IngestError {
@@ -68,7 +80,7 @@ fn without_runs(folder: &Path) -> IngestError {
 /// Reads the runs of a partitioned launch table, or the one of this name, in the order of their names. Ranks are read and
 /// judged side by side; one per thread is in memory at a time.
 ///
-/// Each rank is judged alone: `warmup` first launches of each kernel in each rank are left out of its times. Sums are those
+/// Without ceilings in the options, `auto` is resolved for each run. Each rank is judged alone: `warmup` first launches of each kernel in each rank are left out of its times. Sums are those
 /// of all ranks; of a kernel with more than 64 launches, quantiles are made of those of its ranks, mean clocks are weighted
 /// by timed launches, and it has the findings of any of its ranks.
 ///
@@ -83,8 +95,6 @@ pub fn runs(
 ) -> Result<Runs, IngestError> {
     let manifest = Manifest::of(folder)?;
     agree(folder, &manifest)?;
-    let mut session = session.clone();
-    session.options.ceilings.get_or_insert(manifest.ceilings());
     let mut parts: BTreeMap<&str, Vec<&PartEntry>> = BTreeMap::new();
     for part in &manifest.parts {
         parts.entry(&part.run).or_default().push(part);
@@ -103,6 +113,9 @@ pub fn runs(
     let mut all = Runs::default();
     for (of, parts) in parts {
         if name.is_none_or(|name| name == of) {
+            // Other runs of the table may lack the clock that its ceilings need.
+            let mut session = session.clone();
+            session.options.ceilings.get_or_insert(ceilings(parts.iter().copied()));
             let job = Job { folder, parts, session: &session, warmup };
             let label = folder.join(format!("run={of}")).display().to_string();
             if let Some(run) = job.run(label, threads, &mut all.expired)? {
@@ -127,7 +140,8 @@ struct Queue {
     next: usize,
     waiting: BTreeMap<usize, Run>,
     over_ranks: OverRanks,
-    expired: Vec<String>,
+    /// Expired waivers, each with the first rank that told of it.
+    expired: BTreeMap<String, usize>,
     failed: Option<(usize, IngestError)>,
 }
 
@@ -161,7 +175,9 @@ impl Job<'_> {
         if let Some((_, error)) = queue.failed {
             return Err(error);
         }
-        for sentence in queue.expired {
+        let mut told: Vec<(String, usize)> = queue.expired.into_iter().collect();
+        told.sort_by_key(|(_, rank)| *rank);
+        for (sentence, _) in told {
             if !expired.contains(&sentence) {
                 expired.push(sentence);
             }
@@ -172,10 +188,15 @@ impl Job<'_> {
     fn rank(&self, part: &PartEntry) -> Result<(Run, Vec<String>), IngestError> {
         let path = self.folder.join(&part.path);
         let profile = read(&path, part.rows)?;
-        let judged = self
-            .session
-            .judge(&profile)
-            .map_err(|error| IngestError::new(path.display(), error.to_string()))?;
+        let mut session = Cow::Borrowed(self.session);
+        if session.options.device.is_none() && part.device.is_some() {
+            session = Cow::Owned(self.session.clone().on(part.device.clone()));
+        }
+        let judged = session.judge(&profile).map_err(|error| {
+            let help = error.help();
+            let error = IngestError::new(path.display(), error.to_string());
+            help.into_iter().fold(error, IngestError::help)
+        })?;
         Ok((judged.run(self.warmup), judged.expired))
     }
 }
@@ -184,9 +205,8 @@ impl Queue {
     /// Adds a rank when its turn comes: the result does not depend on which thread was faster.
     fn add(&mut self, at: usize, run: Run, expired: Vec<String>) {
         for sentence in expired {
-            if !self.expired.contains(&sentence) {
-                self.expired.push(sentence);
-            }
+            let first = self.expired.entry(sentence).or_insert(at);
+            *first = at.min(*first);
         }
         self.waiting.insert(at, run);
         while let Some(run) = self.waiting.remove(&self.next) {

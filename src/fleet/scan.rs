@@ -1,5 +1,6 @@
 //! Reads a partitioned launch table rank by rank, side by side, into one mergeable summary.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,10 +51,14 @@ impl Work<'_> {
         let path = self.folder.join(&part.path);
         let profile = read(&path, part.rows)?;
         let id = RankId { run: part.run.as_str().into(), rank: part.rank };
-        let partial = Partial::of(&profile, &id, self.catalog, self.options, Some(self.ceilings))
+        let mut options = Cow::Borrowed(self.options);
+        if options.device.is_none() && part.device.is_some() {
+            options.to_mut().device.clone_from(&part.device);
+        }
+        let partial = Partial::of(&profile, &id, self.catalog, &options, Some(self.ceilings))
             .map_err(|error| {
-            IngestError::new(path.display(), error.to_string()).help(error.help())
-        })?;
+                IngestError::new(path.display(), error.to_string()).help(error.help())
+            })?;
         let positions = part.positions.iter();
         let positions = positions.map(|(axis, at)| (axis.as_str().into(), *at)).collect();
         let figures = partial.figures();

@@ -143,7 +143,7 @@ fn outline(run: &Run) -> Outline<'_> {
         let sum = sums.entry(Cow::Owned(compare::family(name))).or_default();
         sum.0 += kernel.measured_s.get();
         sum.1 += kernel.timed;
-        let cold = u64::from(run.warmup).min(kernel.launches.saturating_sub(1));
+        let cold = kernel.cold_launches(run.warmup);
         timed += kernel.timed;
         wanted += kernel.launches - cold;
     }

@@ -1,7 +1,7 @@
 //! Runs of a partitioned table by their names, which begin with a time.
 
+use super::layout::DEFAULT_NAME;
 use super::moment::Moment;
-use super::store::DEFAULT_NAME;
 
 /// What the name of a run says: when it was, and of which baseline it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,15 +15,22 @@ pub struct Dated {
 impl Dated {
     /// Reads the name of a run; `None` if it does not begin with a time.
     ///
-    /// What follows the time (`2026-11-22`, `2026-11-22T053000Z`) is the name of the baseline: `2026-11-22-llama`. A
-    /// number alone tells repeats apart: `2026-11-22-2`.
+    /// The time (`2026-11-22`, `2026-11-22T0530`, `2026-11-22T053000Z`) may be followed by `-` or `_` and the name of the
+    /// baseline: `2026-11-22-llama`. A number up to 999 tells repeats apart: `2026-11-22-2`. Anything else, such as an
+    /// offset from UTC, is no time.
     #[must_use]
     pub fn of(run: &str) -> Option<Self> {
         let (saved, rest) = Moment::begins(run)?;
-        let rest = rest.trim_start_matches(['-', '_', '.', '+']);
-        let is_number = rest.bytes().all(|byte| byte.is_ascii_digit());
-        let name = if is_number { DEFAULT_NAME } else { rest }.to_owned();
-        Some(Self { saved, name })
+        let name = match rest.strip_prefix(['-', '_']) {
+            None if rest.is_empty() => DEFAULT_NAME,
+            None => return None,
+            Some(rest) if rest.bytes().all(|byte| byte.is_ascii_digit()) => {
+                let is_repeat = (1..=3).contains(&rest.len()) && !rest.starts_with('0');
+                is_repeat.then_some(DEFAULT_NAME)?
+            }
+            Some(name) => name,
+        };
+        Some(Self { saved, name: name.to_owned() })
     }
 }
 
@@ -40,6 +47,19 @@ mod tests {
         assert_eq!(read("2026-11-22-2"), of(midnight, "default"));
         assert_eq!(read("2026-11-22-llama-2"), of(midnight, "llama-2"));
         assert_eq!(read("2026-11-22T0530_llama"), of("2026-11-22T05:30:00Z", "llama"));
-        assert_eq!(read("llama-2026-11-22"), None);
+        for run in [
+            "llama-2026-11-22",
+            "2026-11-22llama",
+            "2026-11-22-",
+            "2026-11-22-0530",
+            "2026-11-221",
+            "2026-11-22.123",
+            "2026-11-22T0530+0200",
+            "2026-11-22T0530-0500",
+            "2026-11-22T0530z",
+            "2026-11-22t0530",
+        ] {
+            assert_eq!(read(run), None, "{run}");
+        }
     }
 }

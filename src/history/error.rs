@@ -46,8 +46,8 @@ pub enum HistoryError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A run of a partitioned launch table has no time in its name.
-    #[error("{folder}: the name of run {run:?} does not begin with a date")]
+    /// The name of a run of a partitioned launch table is no time.
+    #[error("{folder}: the name of run {run:?} is no time")]
     Undated {
         /// Folder of the table.
         folder: PathBuf,
@@ -110,7 +110,9 @@ impl HistoryError {
                 "profile again to add a run; saving the same measurement twice would hide noise"
             }
             Self::Undated { .. } => {
-                "remove its folder run=NAME, and convert its exports with a date: --run 2026-11-22"
+                "names of a history are times in UTC, such as 2026-11-22, 2026-11-22T0530 or 2026-11-22-llama: \
+                 convert the run under such a name and remove its folder run=NAME, or compare with one run: \
+                 --baseline FOLDER/run=NAME"
             }
             Self::Table { .. } => "save it as JSON: --format json",
             Self::Nothing { .. } => "check the export's contents with `rooflint inspect FILE`",

@@ -25,9 +25,6 @@ const SHORT: usize = 8;
 /// path.
 const LONGEST_NAME: usize = 64;
 
-/// Name of a baseline saved without a name.
-pub const DEFAULT_NAME: &str = "default";
-
 /// A store with all of its entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Store {

@@ -368,10 +368,11 @@ fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -
     let mut notes = Vec::new();
     if batches.len() < ENOUGH {
         notes.push(format!(
-            "{} commits are too few to find changes; at least {ENOUGH} are needed, {} on each \
-             side of a change",
-            batches.len(),
-            MIN_SIDE
+            "{} too few to find changes; at least {ENOUGH} are needed, {MIN_SIDE} on each side of a change",
+            match batches.len() {
+                1 => "1 commit is".to_owned(),
+                many => format!("{many} commits are"),
+            },
         ));
     }
     if !other_devices.is_empty() {

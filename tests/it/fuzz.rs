@@ -169,3 +169,14 @@ fn a_damaged_parquet_table_is_refused_or_read_whole() {
     }
     assert!(refused > 0, "nothing was damaged");
 }
+
+#[test]
+fn every_target_is_in_the_document() {
+    let document = std::fs::read_to_string(root().join("docs/fuzzing.md")).unwrap();
+    let missing: Vec<&str> = TARGETS
+        .iter()
+        .map(|target| target.name)
+        .filter(|name| !document.contains(&format!("| `{name}` |")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?} are not in the table of docs/fuzzing.md");
+}

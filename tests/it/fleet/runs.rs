@@ -186,7 +186,8 @@ fn a_nightly_table_is_a_history_and_each_run_a_baseline() {
     }
     let first = launches.join("run=2026-11-01");
     let run = program::run(&["gate", &text(&first), "--baseline", &text(&launches)]);
-    let missing = "has no run of default before 2026-11-01T00:00:00Z";
+    let missing =
+        "has no run of default before 2026-11-01T00:00:00Z with times (baselines: default)";
     assert!(run.code == 3 && run.stderr.contains(missing), "{}: {}", run.code, run.stderr);
     let allowed =
         ["gate", &text(&first), "--baseline", &text(&launches), "--allow-missing-baseline"];
@@ -208,11 +209,7 @@ fn a_nightly_table_is_a_history_and_each_run_a_baseline() {
     ]);
     let run = program::run(&["trend", &text(&launches)]);
     assert_eq!(run.code, 2, "{}", run.stderr);
-    assert!(
-        run.stderr.contains("the name of run \"x\" does not begin with a date"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("the name of run \"x\" is no time"), "{}", run.stderr);
 }
 
 #[test]
@@ -239,6 +236,24 @@ fn a_night_is_its_repeats_and_not_other_baselines() {
     let run = program::run(&["gate", &export, "--baseline", &text(&launches)]);
     let several = "several baselines: default, llama";
     assert!(run.code == 2 && run.stderr.contains(several), "{}", run.stderr);
+    // Baselines are saved apart, under their names; what is checked out is not what ran then.
+    let store = text(&folder.path().join("store"));
+    let save =
+        |more: &[&str]| program::run(&[&["baseline", "save", "--store", &store], more].concat());
+    let run = save(&[&text(&launches)]);
+    assert!(
+        run.code == 2 && run.stderr.contains("several baselines: default, llama"),
+        "{}",
+        run.stderr
+    );
+    let llama = text(&launches.join("run=2026-11-01T0530-llama"));
+    let run = save(&[&llama]);
+    assert!(run.code == 0 && run.stdout.contains("2026-11-01T053000Z-none-"), "{}", run.stdout);
+    assert!(Path::new(&store).join("llama").is_dir() && run.stdout.contains("no commit is known"));
+    // The exports of a night are the night.
+    let exports = text(&folder.path().join("2026-11-02"));
+    let run = program::run(&["gate", &exports, "--baseline", &one]);
+    assert!(run.code == 2 && run.stderr.contains("are the same measurement"), "{}", run.stderr);
     // A launch without a duration: named in a history, which a gate refuses.
     let untimed = folder.path().join("untimed.csv");
     let sample = fs::read_to_string(folder.path().join("2026-11-02/rank0.csv")).unwrap();
@@ -248,8 +263,117 @@ fn a_night_is_its_repeats_and_not_other_baselines() {
     let told = done(&trend);
     assert!(told.contains("run=2026-11-03") && told.contains("no launch has a duration"), "{told}");
     assert_eq!(program::run(&[&trend[..], &["--gate"]].concat()).code, 3);
+    // Such a night is no baseline: the one before it is.
+    let later = text(&folder.path().join("2026-11-02/rank1.csv"));
+    done(&["convert", &later, "-o", &(text(&launches) + "/"), "--run", "2026-11-04"]);
+    let now = text(&launches.join("run=2026-11-04"));
+    let run = program::run(&["gate", &now, "--baseline", &text(&launches)]);
+    let words = run.stdout.replace("\n    ", " ");
+    assert!(words.contains("has no times and is no baseline"), "{words}{}", run.stderr);
+    assert!(words.contains("2026-11-02, 2026-11-02-2"), "{words}");
     let run = program::run(&["trend", &text(&launches), "--name", "gpt"]);
     assert!(run.code == 2 && run.stderr.contains("run=NAME"), "{}", run.stderr);
+}
+
+#[test]
+fn launches_left_out_in_every_rank_are_not_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let launches = table(folder.path(), &[("2026-11-01", 1.0), ("2026-11-02", 1.001)]);
+    let now = text(&launches.join("run=2026-11-02"));
+    for warmup in ["0", "1", "2"] {
+        let gate = ["gate", &now, "--baseline", &text(&launches), "--warmup", warmup];
+        let run = program::run(&[&gate[..], &["--format", "json"]].concat());
+        let gate: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let checks = gate["checks"].as_array().unwrap();
+        assert!(checks.iter().all(|check| check["rule"] != "coverage"), "{warmup}: {checks:?}");
+    }
+}
+
+#[test]
+fn the_device_that_convert_was_told_is_that_of_the_launches() {
+    let folder = tempfile::tempdir().unwrap();
+    let export = text(&rank(folder.path(), 0, 1.0));
+    let launches = folder.path().join("launches");
+    let out = text(&launches) + "/";
+    let convert = |device: &str, run: &str| {
+        done(&["convert", &export, "-o", &out, "--run", run, "--device", device])
+    };
+    convert("A100 SXM4 80GB", "2026-11-01");
+    convert("L4", "2026-11-02");
+    let runs = fleet::runs(&launches, None, &Session::default(), (0, 0)).unwrap().runs;
+    let devices: Vec<&str> = runs.iter().flat_map(|(_, run)| run.device_names()).collect();
+    assert_eq!(devices, ["A100 SXM4 80GB", "L4"]);
+    let told = done(&["fleet", &text(&launches), "--format", "json"]);
+    assert!(told.contains("A100 SXM4 80GB") && told.contains("\"L4\""), "{told}");
+    // Another name is another conversion.
+    let again = convert("H100 SXM5 80GB", "2026-11-02");
+    assert!(again.contains("1 rank converted"), "{again}");
+    // What is asked for goes before what the table says.
+    let session = Session::default().on(Some("H200 SXM 141GB".to_owned()));
+    let runs = fleet::runs(&launches, None, &session, (0, 0)).unwrap().runs;
+    assert!(runs.iter().all(|(_, run)| run.device_names() == ["H200 SXM 141GB"]));
+}
+
+#[test]
+fn a_run_without_clocks_changes_no_other_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let launches = table(folder.path(), &[("2026-11-01", 1.0)]);
+    let read = || fleet::runs(&launches, Some("2026-11-01"), &Session::default(), (0, 0)).unwrap();
+    let before = read().runs;
+    let export = fs::read_to_string(folder.path().join("2026-11-01/rank0.csv")).unwrap();
+    let clockless = text(&folder.path().join("clockless.csv"));
+    fs::write(&clockless, export.replace("sm__cycles_elapsed", "sm__cycles_other")).unwrap();
+    done(&["convert", &clockless, "-o", &(text(&launches) + "/"), "--run", "2026-11-02"]);
+    assert_eq!(read().runs, before);
+}
+
+#[test]
+fn conversions_side_by_side_keep_each_others_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let export = text(&rank(folder.path(), 0, 1.0));
+    let launches = folder.path().join("launches");
+    let out = text(&launches) + "/";
+    std::thread::scope(|scope| {
+        for night in 1..=6 {
+            let (export, out) = (&export, &out);
+            scope.spawn(move || {
+                done(&["convert", export, "-o", out, "--run", &format!("2026-11-0{night}")])
+            });
+        }
+    });
+    assert_eq!(fleet::listed(&launches).unwrap().len(), 6);
+    fleet::runs(&launches, None, &Session::default(), (0, 0)).unwrap();
+}
+
+#[test]
+fn a_run_is_measured_again_after_its_folder_was_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let launches = table(folder.path(), &[("2026-11-01", 1.0), ("2026-11-02", 1.001)]);
+    let out = text(&launches) + "/";
+    let again = folder.path().join("again");
+    fs::create_dir(&again).unwrap();
+    let export = text(&rank(&again, 0, 1.1));
+    let convert = ["convert", &export, "-o", &out, "--run", "2026-11-02"];
+    let run = program::run(&convert);
+    assert!(run.code != 0 && run.stderr.contains("remove its folder run=NAME"), "{}", run.stderr);
+    fs::remove_dir_all(launches.join("run=2026-11-02")).unwrap();
+    done(&convert);
+    let runs = fleet::runs(&launches, None, &Session::default(), (0, 0)).unwrap().runs;
+    assert_eq!(runs.len(), 2);
+    // A store of baselines is no place for a table.
+    let store = text(&folder.path().join("store"));
+    done(&["baseline", "save", &export, "--store", &store]);
+    let run = program::run(&["convert", &export, "-o", &(store + "/")]);
+    assert!(run.code == 2 && run.stderr.contains("a store of baselines"), "{}", run.stderr);
+}
+
+#[test]
+fn a_table_is_the_same_from_inside_its_folder() {
+    assert_eq!(fleet::partitioned(Path::new("run=a")), None);
+    let folder = tempfile::tempdir().unwrap();
+    let launches = table(folder.path(), &[("a", 1.0)]);
+    let run = fleet::partitioned(&launches.join("run=a")).unwrap();
+    assert_eq!(run, (launches, Some("a".to_owned())));
 }
 
 #[test]
@@ -264,9 +388,7 @@ fn a_run_whose_folder_was_removed_leaves_the_table_with_the_next_convert() {
     let out = text(&launches) + "/";
     let again = done(&["convert", &export, "-o", &out, "--run", "2026-11-02"]);
     assert!(again.contains("0 ranks converted, 1 unchanged"), "{again}");
-    assert!(
-        again.contains("no longer in the table, as their folders were removed: run 2026-11-01")
-    );
+    assert!(again.contains("no longer in the table, as their folders were removed: 2026-11-01"));
     let listed = fleet::listed(&launches).unwrap();
     assert_eq!(listed.iter().map(|run| &*run.name).collect::<Vec<_>>(), ["2026-11-02"]);
     assert!(done(&["fleet", &text(&launches)]).contains("3 ranks"));
