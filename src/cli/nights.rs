@@ -21,8 +21,11 @@ pub(super) struct Night {
     pub(super) notes: Vec<String>,
 }
 
+/// A run of a table with what its name says.
+type DatedRun = (Listed, Dated);
+
 /// Lists the runs of a table whose names are times, and the first run with another name.
-fn listed(folder: &Path) -> Result<(Vec<(Listed, Dated)>, Option<HistoryError>), Failure> {
+fn listed(folder: &Path) -> Result<(Vec<DatedRun>, Option<HistoryError>), Failure> {
     let (mut dated, mut undated) = (Vec::new(), None);
     for run in fleet::listed(folder)? {
         match Dated::of(&run.name) {
@@ -65,12 +68,12 @@ pub(super) fn before(
         return Err(Failure::usage(message).help(help));
     }
     // What was measured earlier is compared with what was before it, and with runs of the same baseline.
-    let times = current.iter().filter_map(|run| run.origin.saved.as_deref()?.parse().ok());
-    let start: Option<Moment> = times.min();
+    let moments = current.iter().filter_map(|run| run.origin.saved.as_deref()?.parse().ok());
+    let start: Option<Moment> = moments.min();
     let own: BTreeSet<String> = current.iter().filter_map(of).map(|night| night.name).collect();
     let only = own.first().filter(|_| own.len() == 1).map(String::as_str);
     let name = yardstick.name().or(only);
-    let mut fitting: Vec<&(Listed, Dated)> = all
+    let mut fitting: Vec<&DatedRun> = all
         .iter()
         .filter(|(_, run)| start.is_none_or(|start| run.saved < start))
         .filter(|(_, run)| name.is_none_or(|name| run.name == name))
@@ -81,7 +84,7 @@ pub(super) fn before(
     if fitting.iter().any(|(run, _)| is_on(run)) {
         fitting.retain(|(run, _)| is_on(run));
     }
-    let names = |runs: &[&(Listed, Dated)]| -> String {
+    let names = |runs: &[&DatedRun]| -> String {
         let names: BTreeSet<&str> = runs.iter().map(|(_, run)| run.name.as_str()).collect();
         names.into_iter().collect::<Vec<_>>().join(", ")
     };
@@ -89,7 +92,7 @@ pub(super) fn before(
         let message = format!("{shown} has several baselines: {}", names(&fitting));
         return Err(Failure::usage(message).help("choose one with --baseline-name NAME"));
     }
-    let newest = |runs: &[&(Listed, Dated)]| runs.iter().map(|(_, run)| run.saved).max();
+    let newest = |runs: &[&DatedRun]| runs.iter().map(|(_, run)| run.saved).max();
     let timed: Vec<_> = fitting.iter().copied().filter(|(run, _)| run.is_timed).collect();
     let Some(saved) = newest(&timed) else {
         let of = name.map(|name| format!(" of {name}")).unwrap_or_default();
@@ -101,7 +104,7 @@ pub(super) fn before(
     };
     let untimed = fitting.iter().filter(|(run, date)| !run.is_timed && date.saved >= saved);
     let notes = untimed
-        .map(|(run, _)| format!("run {} of {shown} has no times and is no baseline", run.name))
+        .map(|(run, _)| format!("run {} of {shown} has no times and is left out", run.name))
         .collect();
     let runs = timed.iter().filter(|(_, run)| run.saved == saved);
     let runs = runs.map(|(run, _)| run.name.clone()).collect();

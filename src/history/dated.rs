@@ -17,7 +17,7 @@ impl Dated {
     ///
     /// The time (`2026-11-22`, `2026-11-22T0530`, `2026-11-22T053000Z`) may be followed by `-` or `_` and the name of the
     /// baseline: `2026-11-22-llama`. A number up to 999 tells repeats apart: `2026-11-22-2`. Anything else, such as an
-    /// offset from UTC, is no time.
+    /// offset from UTC, is not a time.
     #[must_use]
     pub fn of(run: &str) -> Option<Self> {
         let (saved, rest) = Moment::begins(run)?;

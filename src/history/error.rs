@@ -46,8 +46,8 @@ pub enum HistoryError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The name of a run of a partitioned launch table is no time.
-    #[error("{folder}: the name of run {run:?} is no time")]
+    /// The name of a run of a partitioned launch table is not a time.
+    #[error("{folder}: the name of run {run:?} is not a time")]
     Undated {
         /// Folder of the table.
         folder: PathBuf,

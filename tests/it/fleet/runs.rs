@@ -209,7 +209,7 @@ fn a_nightly_table_is_a_history_and_each_run_a_baseline() {
     ]);
     let run = program::run(&["trend", &text(&launches)]);
     assert_eq!(run.code, 2, "{}", run.stderr);
-    assert!(run.stderr.contains("the name of run \"x\" is no time"), "{}", run.stderr);
+    assert!(run.stderr.contains("the name of run \"x\" is not a time"), "{}", run.stderr);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn a_night_is_its_repeats_and_not_other_baselines() {
     let now = text(&launches.join("run=2026-11-04"));
     let run = program::run(&["gate", &now, "--baseline", &text(&launches)]);
     let words = run.stdout.replace("\n    ", " ");
-    assert!(words.contains("has no times and is no baseline"), "{words}{}", run.stderr);
+    assert!(words.contains("has no times and is left out"), "{words}{}", run.stderr);
     assert!(words.contains("2026-11-02, 2026-11-02-2"), "{words}");
     let run = program::run(&["trend", &text(&launches), "--name", "gpt"]);
     assert!(run.code == 2 && run.stderr.contains("run=NAME"), "{}", run.stderr);
