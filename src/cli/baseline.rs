@@ -202,34 +202,35 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let mut runs = sides.runs(&command.reading.files)?.runs;
     let name = name_of(command, &runs)?;
     let form = command.format.map_or_else(|| store.form(&name), Form::form);
-    let mut told = Vec::new();
+    let (mut saved, mut has_earlier) = (Vec::new(), false);
     for run in &mut runs {
         let origin = &mut run.origin;
-        // What a run that was saved before says of itself stays, unless it is overruled.
-        // What is checked out now is not what ran in the nights of a table.
-        let is_night = origin.saved.is_some() && origin.commit.is_none();
-        if command.commit.is_some() || (origin.commit.is_none() && !is_night) {
+        // What a run that was saved before says of itself stays, unless it is overruled. What is checked out now is not
+        // what was measured then, as in the nights of a table.
+        let is_earlier = origin.saved.is_some() && origin.commit.is_none();
+        if command.commit.is_some() || (origin.commit.is_none() && !is_earlier) {
             origin.commit = command.commit.clone().or_else(|| here.commit.clone());
         }
-        if command.branch.is_some() || (origin.branch.is_none() && !is_night) {
+        if command.branch.is_some() || (origin.branch.is_none() && !is_earlier) {
             // The branch that is checked out is not that of another commit.
             let same = origin.commit == here.commit;
             origin.branch = command.branch.clone().or_else(|| here.branch.clone().filter(|_| same));
         }
+        has_earlier |= is_earlier;
         if command.date.is_some() {
             origin.saved = None;
         }
-        told.push((origin.clone(), describe(run)));
+        saved.push((origin.clone(), describe(run)));
     }
     let placed = keep(runs, &store, (&name, form), now, terminal)?;
     let folder = command.store.join(&name);
     let mut text =
         format!("saved {} in {}\n", count(placed.len() as u64, "run", "runs"), folder.display());
-    for (placed, (_, described)) in placed.iter().zip(&told) {
+    for (placed, (_, described)) in placed.iter().zip(&saved) {
         let name = placed.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         text.push_str(&format!("  {name}  {described}\n"));
     }
-    if let Some((origin, _)) = told.first() {
+    if let Some((origin, _)) = saved.first() {
         text.push_str(&match (&origin.commit, &origin.branch) {
             (Some(commit), branch) => {
                 let branch = branch.as_ref().map(|branch| format!(", branch {branch}"));
@@ -238,7 +239,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
                 let from = from.map(|from| format!(" (from {from})")).unwrap_or_default();
                 format!("commit {commit}{}{from}\n", branch.unwrap_or_default())
             }
-            (None, _) if origin.saved.is_some() => {
+            (None, _) if has_earlier => {
                 "no commit is known of what was measured before; set it with --commit\n".to_owned()
             }
             (None, _) => "no commit is known: there is no git repository here, and neither \

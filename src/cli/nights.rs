@@ -38,7 +38,7 @@ fn listed(folder: &Path) -> Result<(Vec<DatedRun>, Option<HistoryError>), Failur
     Ok((dated, undated))
 }
 
-/// Refuses a table that is no history: before its launches are read, which takes long.
+/// Returns an error if a run of the table has a name that is not a time: before its launches are read, which takes long.
 pub(super) fn check(folder: &Path) -> Result<(), Failure> {
     listed(folder)?.1.map_or(Ok(()), |undated| Err(undated.into()))
 }

@@ -338,8 +338,8 @@ fn stored(
 
 /// That a baseline is older than the policy allows.
 fn old(age_days: u64, max_age_days: u32) -> Vec<String> {
-    let told = format!("old baseline: it is {age_days} days old, and {max_age_days} are allowed");
-    Vec::from_iter((age_days > u64::from(max_age_days)).then_some(told))
+    let note = format!("old baseline: it is {age_days} days old, and {max_age_days} are allowed");
+    Vec::from_iter((age_days > u64::from(max_age_days)).then_some(note))
 }
 
 /// What a batch of the store is, for a reader: commit, branch and age of the yardstick.

@@ -126,4 +126,11 @@ mod tests {
         let half = RunKernel { launches: 10, ..kernel("alpha", &[1e-3; 5]) };
         assert_eq!(found(vec![whole], vec![half]), [0.5, 0.5, 0.0]);
     }
+
+    /// A document may say that more launches warmed up than there are.
+    #[test]
+    fn one_launch_at_least_is_expected_to_have_a_duration() {
+        let cold = || RunKernel { cold: Some(99), ..kernel("alpha", &[1e-3; 10]) };
+        assert_eq!(found(vec![cold()], vec![cold()]), [1.0, 0.0, 0.0]);
+    }
 }

@@ -203,8 +203,8 @@ impl OverRanks {
 /// Returns the place of a device in a list, where it is added if it is new. What the list does not know of it yet is
 /// added: figures of a device that the catalog lacks are estimates, which differ from rank to rank.
 fn place(devices: &mut Vec<RunDevice>, device: RunDevice) -> usize {
-    let key = |device: &RunDevice| (device.name.clone(), device.known);
-    match devices.iter().position(|known| key(known) == key(&device)) {
+    let is_same = |known: &RunDevice| known.name == device.name && known.known == device.known;
+    match devices.iter().position(is_same) {
         Some(at) => {
             let known = &mut devices[at];
             known.dram_bytes_per_s = known.dram_bytes_per_s.or(device.dram_bytes_per_s);

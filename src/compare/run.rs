@@ -134,8 +134,8 @@ pub struct RunKernel {
     pub launches: u64,
     /// Number of launches that have a duration.
     pub timed: u64,
-    /// Number of first launches that were left out of its times, where several ranks were put together; otherwise
-    /// follows from [`Run::warmup`].
+    /// How many of its first launches have no part in its times, in a run of several ranks, each of which warms up;
+    /// in a run of one, it follows from [`Run::warmup`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<u64>,
     /// Time of all launches, in seconds.
@@ -188,7 +188,8 @@ impl RunKernel {
     /// kept.
     #[must_use]
     pub fn cold_launches(&self, warmup: u32) -> u64 {
-        self.cold.unwrap_or_else(|| u64::from(warmup).min(self.launches.saturating_sub(1)))
+        let cold = self.cold.unwrap_or(u64::from(warmup));
+        cold.min(self.launches.saturating_sub(1))
     }
 
     /// Returns measured over roofline time; `None` if the roofline model does not cover it.

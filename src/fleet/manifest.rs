@@ -94,6 +94,15 @@ pub struct PartEntry {
     pub bytes: u64,
 }
 
+impl PartEntry {
+    /// Returns the device of its launches: the one that is asked for, else the one that was named for it; `None` leaves
+    /// it to the launches.
+    #[must_use]
+    pub fn device<'a>(&'a self, asked: Option<&'a str>) -> Option<&'a str> {
+        asked.or(self.device.as_deref())
+    }
+}
+
 /// A file that a part was made from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct SourceFile {

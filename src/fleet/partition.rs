@@ -92,8 +92,7 @@ impl Partitioning<'_> {
             .help("use letters, digits, `.`, `_`, `+` and `-`"));
         }
         let mut manifest = Manifest::read(self.folder)?.unwrap_or_default();
-        let is_measured_again =
-            forget(self.folder, &mut manifest).iter().any(|run| run == self.run);
+        let gone = forget(self.folder, &mut manifest);
         let numbered = by_rank(files)?;
         let (jobs, unchanged) = self.jobs(&manifest, numbered.ranks)?;
         let done = Mutex::new((Vec::new(), Vec::new()));
@@ -111,31 +110,12 @@ impl Partitioning<'_> {
         let (parts, mut failed) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         failed.sort_by_key(|(rank, _)| *rank);
         let converted = parts.len();
-        // Another `convert` may have added its run meanwhile.
-        let _lock = self.lock()?;
-        let mut manifest = Manifest::read(self.folder)?.unwrap_or_default();
-        if is_measured_again {
-            manifest.parts.retain(|part| part.run != self.run);
-        }
-        let forgotten = forget(self.folder, &mut manifest);
-        if converted > 0 || !forgotten.is_empty() {
-            let mut names = beside::known_pairs(self.folder, &manifest)?;
-            for done in parts {
-                manifest.parts.retain(|known| known.path != done.part.path);
-                manifest.parts.push(done.part);
-                manifest.devices.extend(done.devices.into_iter().map(|one| (one.key(), one)));
-                names.extend(done.names);
-            }
-            manifest.settle();
-            let write = |name: &str, table: Result<Vec<u8>, FrameError>| {
-                let bytes = table.map_err(|error| io::Error::other(error.to_string()))?;
-                replace(&self.folder.join(name), |to| io::Write::write_all(to, &bytes))
-            };
-            write(DEVICES, beside::devices(&manifest))
-                .and_then(|()| write(NAMES, beside::names(&names, self.taxonomy.cloned())))
-                .and_then(|()| manifest.write(self.folder))
-                .map_err(|cause| cannot_write(self.folder, &cause))?;
-        }
+        // A table that stays as it is may be read-only, and without a rank there is no table.
+        let forgotten = if converted > 0 || !gone.is_empty() {
+            self.list(parts, &gone, &mut manifest)?
+        } else {
+            Vec::new()
+        };
         Ok(Partitioned {
             converted,
             unchanged,
@@ -144,6 +124,40 @@ impl Partitioning<'_> {
             rows: manifest.parts.iter().map(|part| part.rows).sum(),
             numbered_by: numbered.by,
         })
+    }
+
+    /// Lists new parts in the manifest, and no longer runs whose folders are gone. Returns the names of the latter.
+    fn list(
+        &self,
+        parts: Vec<Done>,
+        gone: &[String],
+        manifest: &mut Manifest,
+    ) -> Result<Vec<String>, IngestError> {
+        let _lock = self.lock()?;
+        // Another `convert` may have added its run meanwhile.
+        *manifest = Manifest::read(self.folder)?.unwrap_or_default();
+        // This run has its folder again.
+        if gone.iter().any(|run| run == self.run) {
+            manifest.parts.retain(|part| part.run != self.run);
+        }
+        let forgotten = forget(self.folder, manifest);
+        let mut names = beside::known_pairs(self.folder, manifest)?;
+        for done in parts {
+            manifest.parts.retain(|known| known.path != done.part.path);
+            manifest.parts.push(done.part);
+            manifest.devices.extend(done.devices.into_iter().map(|one| (one.key(), one)));
+            names.extend(done.names);
+        }
+        manifest.settle();
+        let write = |name: &str, table: Result<Vec<u8>, FrameError>| {
+            let bytes = table.map_err(|error| io::Error::other(error.to_string()))?;
+            replace(&self.folder.join(name), |to| io::Write::write_all(to, &bytes))
+        };
+        write(DEVICES, beside::devices(manifest))
+            .and_then(|()| write(NAMES, beside::names(&names, self.taxonomy.cloned())))
+            .and_then(|()| manifest.write(self.folder))
+            .map_err(|cause| cannot_write(self.folder, &cause))?;
+        Ok(forgotten)
     }
 
     /// Keeps others that convert into the folder from writing its manifest, until the file is closed.

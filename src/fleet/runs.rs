@@ -1,6 +1,5 @@
 //! Runs of a partitioned launch table: each over all its ranks, for comparisons and histories.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -77,16 +76,17 @@ fn without_runs(folder: &Path) -> IngestError {
         .help("convert exports into it: rooflint convert FILE... -o FOLDER/")
 }
 
-/// Reads the runs of a partitioned launch table, or the one of this name, in the order of their names. Ranks are read and
-/// judged side by side; one per thread is in memory at a time.
+/// Reads the runs of a partitioned launch table, or the one of this name, in the order of their names. Ranks are read
+/// and judged side by side; one per thread is in memory at a time.
 ///
-/// Without ceilings in the options, `auto` is resolved for each run. Each rank is judged alone: `warmup` first launches of each kernel in each rank are left out of its times. Sums are those
-/// of all ranks; of a kernel with more than 64 launches, quantiles are made of those of its ranks, mean clocks are weighted
-/// by timed launches, and it has the findings of any of its ranks.
+/// Without ceilings in the options, `auto` is resolved for each run. Each rank is judged alone: `warmup` first launches
+/// of each kernel in each rank are left out of its times. Sums are those of all ranks; of a kernel with more than 64
+/// launches, quantiles are made of those of its ranks, mean clocks are weighted by timed launches, and it has the
+/// findings of any of its ranks.
 ///
 /// # Errors
-/// [`IngestError`] if the table has no manifest or does not agree with it, no runs or none of this name, or a part cannot be read
-/// or judged.
+/// [`IngestError`] if the table has no manifest or does not agree with it, no runs or none of this name, or a part
+/// cannot be read or judged.
 pub fn runs(
     folder: &Path,
     name: Option<&str>,
@@ -140,7 +140,7 @@ struct Queue {
     next: usize,
     waiting: BTreeMap<usize, Run>,
     over_ranks: OverRanks,
-    /// Expired waivers, each with the first rank that told of it.
+    /// Expired waivers, each with the first rank that has it.
     expired: BTreeMap<String, usize>,
     failed: Option<(usize, IngestError)>,
 }
@@ -175,9 +175,9 @@ impl Job<'_> {
         if let Some((_, error)) = queue.failed {
             return Err(error);
         }
-        let mut told: Vec<(String, usize)> = queue.expired.into_iter().collect();
-        told.sort_by_key(|(_, rank)| *rank);
-        for (sentence, _) in told {
+        let mut waivers: Vec<(String, usize)> = queue.expired.into_iter().collect();
+        waivers.sort_by_key(|(_, rank)| *rank);
+        for (sentence, _) in waivers {
             if !expired.contains(&sentence) {
                 expired.push(sentence);
             }
@@ -188,10 +188,8 @@ impl Job<'_> {
     fn rank(&self, part: &PartEntry) -> Result<(Run, Vec<String>), IngestError> {
         let path = self.folder.join(&part.path);
         let profile = read(&path, part.rows)?;
-        let mut session = Cow::Borrowed(self.session);
-        if session.options.device.is_none() && part.device.is_some() {
-            session = Cow::Owned(self.session.clone().on(part.device.clone()));
-        }
+        let device = part.device(self.session.options.device.as_deref());
+        let session = self.session.clone().on(device.map(str::to_owned));
         let judged = session.judge(&profile).map_err(|error| {
             let help = error.help();
             let error = IngestError::new(path.display(), error.to_string());

@@ -1,6 +1,5 @@
 //! Reads a partitioned launch table rank by rank, side by side, into one mergeable summary.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,10 +50,8 @@ impl Work<'_> {
         let path = self.folder.join(&part.path);
         let profile = read(&path, part.rows)?;
         let id = RankId { run: part.run.as_str().into(), rank: part.rank };
-        let mut options = Cow::Borrowed(self.options);
-        if options.device.is_none() && part.device.is_some() {
-            options.to_mut().device.clone_from(&part.device);
-        }
+        let device = part.device(self.options.device.as_deref()).map(str::to_owned);
+        let options = Options { device, ..self.options.clone() };
         let partial = Partial::of(&profile, &id, self.catalog, &options, Some(self.ceilings))
             .map_err(|error| {
                 IngestError::new(path.display(), error.to_string()).help(error.help())

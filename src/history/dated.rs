@@ -16,7 +16,7 @@ impl Dated {
     /// Reads the name of a run; `None` if it does not begin with a time.
     ///
     /// The time (`2026-11-22`, `2026-11-22T0530`, `2026-11-22T053000Z`) may be followed by `-` or `_` and the name of the
-    /// baseline: `2026-11-22-llama`. A number up to 999 tells repeats apart: `2026-11-22-2`. Anything else, such as an
+    /// baseline: `2026-11-22-llama`. A number up to 999 marks a repeat: `2026-11-22-2`. Anything else, such as an
     /// offset from UTC, is not a time.
     #[must_use]
     pub fn of(run: &str) -> Option<Self> {

@@ -23,6 +23,13 @@ fn done(arguments: &[&str]) -> String {
     done.stdout
 }
 
+/// Runs the program in a folder.
+fn within(folder: &Path, arguments: &[&str]) -> program::Run {
+    let mut command = program::command(arguments);
+    command.current_dir(folder);
+    program::finish(command)
+}
+
 /// A table with runs of these names, each with three ranks whose times are longer by the factor of the run, the last
 /// rank's by a little more.
 fn table(folder: &Path, runs: &[(&str, f64)]) -> PathBuf {
@@ -38,6 +45,23 @@ fn table(folder: &Path, runs: &[(&str, f64)]) -> PathBuf {
         done(&["convert", one, two, three, "-o", &out, "--run", name]);
     }
     launches
+}
+
+/// Writes each launch of an export three times, with IDs of their own.
+fn launched_thrice(export: &Path) {
+    let mut thrice = String::new();
+    for line in fs::read_to_string(export).unwrap().lines() {
+        let (id, cells) = line.split_once(',').unwrap();
+        match id.trim_matches('"').parse::<u32>() {
+            Ok(id) => {
+                let ids = [id, id + 1000, id + 2000].map(|id| format!("\"{id}\",{cells}\n"));
+                thrice.push_str(&ids.concat());
+            }
+            // Titles and units.
+            Err(_) => thrice.push_str(&format!("{line}\n")),
+        }
+    }
+    fs::write(export, thrice).unwrap();
 }
 
 /// The run of all exports of a run, read at once.
@@ -278,7 +302,18 @@ fn a_night_is_its_repeats_and_not_other_baselines() {
 #[test]
 fn launches_left_out_in_every_rank_are_not_missing() {
     let folder = tempfile::tempdir().unwrap();
-    let launches = table(folder.path(), &[("2026-11-01", 1.0), ("2026-11-02", 1.001)]);
+    let launches = folder.path().join("launches");
+    for (night, factor) in [("2026-11-01", 1.0), ("2026-11-02", 1.001)] {
+        let exports = folder.path().join(night);
+        fs::create_dir(&exports).unwrap();
+        let ranks = [0, 1].map(|number| {
+            let path = rank(&exports, number, factor * (1.0 + 0.001 * number as f64));
+            launched_thrice(&path);
+            text(&path)
+        });
+        let [one, two] = &ranks;
+        done(&["convert", one, two, "-o", &(text(&launches) + "/"), "--run", night]);
+    }
     let now = text(&launches.join("run=2026-11-02"));
     for warmup in ["0", "1", "2"] {
         let gate = ["gate", &now, "--baseline", &text(&launches), "--warmup", warmup];
@@ -371,9 +406,37 @@ fn a_run_is_measured_again_after_its_folder_was_removed() {
 fn a_table_is_the_same_from_inside_its_folder() {
     assert_eq!(fleet::partitioned(Path::new("run=a")), None);
     let folder = tempfile::tempdir().unwrap();
-    let launches = table(folder.path(), &[("a", 1.0)]);
-    let run = fleet::partitioned(&launches.join("run=a")).unwrap();
-    assert_eq!(run, (launches, Some("a".to_owned())));
+    let launches = table(folder.path(), &[("2026-11-01", 1.0), ("2026-11-02", 1.3)]);
+    let run = fleet::partitioned(&launches.join("run=2026-11-01")).unwrap();
+    assert_eq!(run, (launches.clone(), Some("2026-11-01".to_owned())));
+    let verdict = |folder: &Path, table: &str, run: &str| {
+        let gate = ["gate", run, "--baseline", table, "--format", "json"];
+        let run = within(folder, &gate);
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        let gate: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        (gate["verdict"].clone(), gate["checks"].as_array().unwrap().len())
+    };
+    let outside = verdict(folder.path(), "launches/", "launches/run=2026-11-02");
+    assert_eq!(verdict(&launches, ".", "run=2026-11-02"), outside);
+    assert_eq!(verdict(&launches, "./", "./run=2026-11-02/"), outside);
+}
+
+#[test]
+fn conversions_that_write_nothing_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bad, launches) = (folder.path().join("rank0.csv"), folder.path().join("launches"));
+    fs::write(&bad, "\"ID\",\"Kernel Name\"\n\"0\n").unwrap();
+    let out = text(&launches) + "/";
+    let run = program::run(&["convert", &text(&bad), "-o", &out]);
+    assert!(run.code != 0 && run.stderr.contains("rank0.csv"), "{}", run.stderr);
+    assert!(!launches.exists());
+    // Ranks that are there already: the table is not touched.
+    let export = text(&rank(folder.path(), 0, 1.0));
+    done(&["convert", &export, "-o", &out]);
+    fs::remove_file(launches.join("_rooflint.lock")).unwrap();
+    let again = done(&["convert", &export, "-o", &out]);
+    assert!(again.contains("0 ranks converted, 1 unchanged"), "{again}");
+    assert!(!launches.join("_rooflint.lock").exists());
 }
 
 #[test]
