@@ -63,12 +63,14 @@ impl Index {
         let mut row = Open::new(self.ends.len(), self.lines);
         // Whether the byte before a block ended a field or row, closed a quote, was inside of one.
         let (mut edge, mut closed, mut quoted) = (1, 0, 0);
-        let mut padded = [0; BLOCK];
+        let mut padded;
         while at < text.len() {
             let (block, valid) = match text[at..].first_chunk() {
                 Some(block) => (block, u64::MAX),
                 None => {
                     let rest = &text[at..];
+                    // Zeros are no marks. After a repeated start this may be another part of the last bytes.
+                    padded = [0; BLOCK];
                     padded[..rest.len()].copy_from_slice(rest);
                     (&padded, (1 << rest.len()) - 1)
                 }

@@ -523,6 +523,17 @@ mod tests {
         }
 
         #[test]
+        fn short_rows_after_long_ones_are_read_as_the_csv_crate_reads_them(
+            rows in prop::collection::vec((0..5_usize, "[a,]{0,3}"), 0..12),
+        ) {
+            let long = "b".repeat(80);
+            let bodies = [&format!("{long}c"), &format!("{long}d"), "", "x", "\"y\""];
+            let row = |(body, end): (usize, String)| format!("k,{}{end}\n", bodies[body]);
+            let text: String = rows.into_iter().map(row).collect();
+            prop_assert_eq!(read(text.as_bytes(), 64), reference(text.as_bytes()));
+        }
+
+        #[test]
         fn every_row_of_marks_is_read_as_the_csv_crate_reads_it(text in "[a\",\r\n]{0,140}") {
             prop_assert_eq!(read(text.as_bytes(), 64), reference(text.as_bytes()));
         }
