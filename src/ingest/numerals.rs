@@ -63,10 +63,13 @@ impl Numerals {
     /// # Errors
     /// When the cell is text, or a number that contradicts this format.
     pub fn parse(&self, cell: &[u8]) -> Result<Option<f64>, NotANumber> {
-        let cell = cell.trim_ascii();
-        if let Some(value) = self.plain(cell) {
-            return Ok(Some(value));
+        match self.plain(cell) {
+            Some(value) => Ok(Some(value)),
+            None => self.parse_other(cell.trim_ascii()),
         }
+    }
+
+    fn parse_other(self, cell: &[u8]) -> Result<Option<f64>, NotANumber> {
         if is_missing(cell) {
             return Ok(None);
         }
@@ -120,7 +123,8 @@ impl Numerals {
         if !(1..=15).contains(&digits) || (is_whole && is_grouped && since_mark != 3) {
             return None;
         }
-        Some(mantissa as f64 / POWERS[digits - before_decimal.unwrap_or(digits)])
+        let scale = digits - before_decimal.unwrap_or(digits);
+        Some(if scale == 0 { mantissa as f64 } else { mantissa as f64 / POWERS[scale] })
     }
 
     fn parse_marked(self, cell: &[u8]) -> Result<f64, NotANumber> {

@@ -67,9 +67,11 @@ impl Row {
 
     /// A cell without surrounding blanks; empty where there is none.
     pub(super) fn cell(&self, column: usize) -> &[u8] {
-        match self.cells.get(column) {
-            Some((start, end)) => self.text[*start..*end].trim_ascii(),
-            None => b"",
+        let Some((start, end)) = self.cells.get(column) else { return b"" };
+        match &self.text[*start..*end] {
+            // Two bytes tell of most that there is nothing to trim.
+            cell @ [first, .., last] if *first > b' ' && *last > b' ' => cell,
+            cell => cell.trim_ascii(),
         }
     }
 

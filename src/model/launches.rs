@@ -121,12 +121,15 @@ impl Column {
 
     /// Appends missing values until there are so many rows; they have the origin of the first value.
     fn fill(&mut self, rows: usize, next: OriginId) {
+        if self.len >= rows {
+            return;
+        }
         let origin = if self.len > 0 { self.origins.get(0) } else { next };
         for row in self.len..rows {
             self.values.push(row, MISSING);
             self.origins.push(row, origin);
         }
-        self.len = self.len.max(rows);
+        self.len = rows;
     }
 
     fn get(&self, row: usize) -> Option<(f64, OriginId)> {

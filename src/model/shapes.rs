@@ -24,9 +24,15 @@ impl Dim3 {
     /// Parses `(256, 1, 1)` as written by Nsight Compute, or `256,1,1` as written by `PyProf`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        if let Some(dim) = Self::plain(text.as_bytes()) {
-            return Some(dim);
-        }
+        Self::parse_bytes(text.as_bytes())
+    }
+
+    /// The same for a text that may not be UTF-8.
+    pub(crate) fn parse_bytes(text: &[u8]) -> Option<Self> {
+        Self::plain(text).or_else(|| Self::parse_other(std::str::from_utf8(text).ok()?))
+    }
+
+    fn parse_other(text: &str) -> Option<Self> {
         let inner = text.trim().trim_start_matches('(').trim_end_matches(')');
         let mut parts = inner.split(',').map(|part| part.trim().parse::<u32>().ok());
         let dim = Self { x: parts.next()??, y: parts.next()??, z: parts.next()?? };

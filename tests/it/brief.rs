@@ -103,3 +103,32 @@ fn the_brief_of_every_real_export_fits_a_screen_and_adds_up() {
         }
     }
 }
+
+/// Naming the device would not help: the run has to be profiled again.
+#[test]
+fn what_an_untimed_run_on_an_unknown_device_lacks_is_time_first() {
+    let row = |metric: &str, unit: &str, value: &str| {
+        format!("0,7,app,k,1,7,9.9,Command line profiler metrics,{metric},{unit},{value}\n")
+    };
+    let list = [
+        "ID,Process ID,Process Name,Kernel Name,Context,Stream,CC,Section Name,Metric Name,Metric Unit,Metric Value\n",
+        &row("dram__bytes_read.sum", "byte", "1000000000"),
+        &row("dram__bytes_write.sum", "byte", "100000000"),
+        &row("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "100000000000"),
+    ];
+    let missing = |text: &str| {
+        let profile = ingest::read_text("list.csv", text, &ingest::Options::default()).unwrap();
+        let session = Session::default();
+        let brief = self::text(&session.judge(&profile).unwrap(), Style::default());
+        brief.lines().find(|line| line.starts_with("Missing")).unwrap().to_owned()
+    };
+    let untimed = list.concat();
+    let found = missing(&untimed);
+    assert!(
+        found.starts_with("Missing      time, ")
+            && found.ends_with(" and the GPU; this collects it:"),
+        "{found}"
+    );
+    let timed = untimed + &row("gpu__time_duration.sum", "ns", "1000000");
+    assert!(missing(&timed).starts_with("Missing      the GPU: "), "{}", missing(&timed));
+}

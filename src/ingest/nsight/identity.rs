@@ -98,10 +98,7 @@ impl Identity {
         record: &'r Record<'_>,
     ) -> (Head, &'r [u8]) {
         let (process, id) = self.key(record).unwrap_or_default();
-        let dim = |column: Option<usize>| {
-            let text = std::str::from_utf8(record.get(column?)?).ok()?;
-            Dim3::parse(text)
-        };
+        let dim = |column: Option<usize>| Dim3::parse_bytes(record.get(column?)?);
         let shape = Shape::new(dim(self.grid), dim(self.block));
         let stream = self.stream.and_then(|stream| integer(record.get(stream)?));
         let kernel = record.get(self.kernel).unwrap_or_default();
@@ -273,6 +270,10 @@ impl Attributes {
 
 /// A whole number; `ID` and `Process ID` are grouped in some locales.
 fn integer(cell: &[u8]) -> Option<u32> {
+    // So many digits fit.
+    if (1..=9).contains(&cell.len()) && cell.iter().all(u8::is_ascii_digit) {
+        return Some(cell.iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0')));
+    }
     let text = std::str::from_utf8(cell.trim_ascii()).ok()?;
     let mark = text.contains([',', '.']);
     let well_grouped = || {

@@ -409,7 +409,7 @@ impl Table {
         if self.is_cut(row, column) {
             return None;
         }
-        Dim3::parse(std::str::from_utf8(self.cell(row, column)).ok()?)
+        Dim3::parse_bytes(self.cell(row, column))
     }
 
     /// The kernel's name (the full one where the file has it), and what it tells.

@@ -176,9 +176,9 @@ impl Index {
             return None;
         }
         let (first, shift) = (last.first as usize, (self.start - start) as u32);
-        for at in first..first + self.shared {
-            self.ends.push(self.ends[at] + shift);
-        }
+        let from = self.ends.len();
+        self.ends.extend_from_within(first..first + self.shared);
+        self.ends[from..].iter_mut().for_each(|end| *end += shift);
         Some(self.start + length)
     }
 

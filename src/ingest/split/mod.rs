@@ -71,6 +71,7 @@ impl Block {
     }
 
     /// A record as it is written, with its line in a file with so many lines before the table.
+    #[inline]
     fn record(&self, at: usize, before: u64) -> Record<'_> {
         let row = self.index.rows[at];
         let (first, last) = (row.first as usize, row.last as usize);
@@ -314,10 +315,20 @@ impl Records {
     ///
     /// # Errors
     /// When the input fails.
+    #[inline]
     pub(super) fn part(
         &mut self,
         fits: impl FnOnce(&Part) -> bool,
     ) -> Result<Option<Part>, IngestError> {
+        // Asked before every row.
+        if self.next < self.block.len() && self.block.part.is_none() {
+            return Ok(None);
+        }
+        self.take_part(fits)
+    }
+
+    #[inline(never)]
+    fn take_part(&mut self, fits: impl FnOnce(&Part) -> bool) -> Result<Option<Part>, IngestError> {
         if self.next == self.block.len() && !self.turn()? {
             return Ok(None);
         }
@@ -340,6 +351,7 @@ impl Records {
     ///
     /// # Errors
     /// When the input fails (a broken archive, say), or a field is longer than any profiler's.
+    #[inline]
     pub fn next(&mut self) -> Result<Option<Record<'_>>, IngestError> {
         if self.next == self.block.len() && !self.turn()? {
             return Ok(None);

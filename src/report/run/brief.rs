@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::entry::{Entry, entries};
 use super::sentence::{ROOM_OF_RUN, sentence, within};
 use super::timeline::OverTime;
-use crate::analysis::{DeviceUse, Kernel, State, filter_name};
+use crate::analysis::{DeviceUse, Kernel, State, Supply, filter_name};
 use crate::model::{Profiler, Source};
 use crate::report::Report;
 use crate::report::next_ncu::{AMD_WHY, filter, is_amd};
@@ -220,12 +220,22 @@ pub(super) fn is_about_input(finding: &Finding) -> bool {
     ABOUT_INPUT.contains(&&*finding.rule)
 }
 
+/// What a profiler could supply, the most important first.
+fn lacking(supply: &Supply<'_>) -> String {
+    /// As many as a reader takes in.
+    const NAMED: usize = 2;
+    let named = supply.lacking.iter().take(NAMED).map(|lack| lack.need.what);
+    let mut what = named.collect::<Vec<_>>().join(", ");
+    if supply.lacking.len() > NAMED {
+        what.push_str(&format!(" and {} more", supply.lacking.len() - NAMED));
+    }
+    what
+}
+
 /// What is missing first: the device, then counters, then why listed kernels wait, then what rules lacked.
 fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     /// Less of the run is not worth another profile.
     const SHARE: f64 = 0.01;
-    /// As many as a reader takes in.
-    const NAMED: usize = 2;
     let analysis = report.analysis;
     if let Some(unknown) = analysis.devices.iter().find_map(|used| used.unknown.as_ref()) {
         let is_nameless = analysis.devices.iter().all(|used| used.hint.name.is_none());
@@ -237,15 +247,18 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
                 return Some(Missing { what, remedy: Remedy::Command(command) });
             }
         }
+        // A run without durations has to be profiled again whatever its device.
+        if analysis.totals.measured == Seconds::ZERO
+            && let Some(supply) = analysis.supply(SHARE)
+        {
+            let what = format!("{} and the GPU", lacking(&supply));
+            return Some(Missing { what, remedy: Remedy::Command(supply.command) });
+        }
         let what = format!("the GPU: {}", printable(&unknown.reason));
         return Some(Missing { what, remedy: Remedy::Help(printable(&unknown.help)) });
     }
     if let Some(supply) = analysis.supply(SHARE) {
-        let named = supply.lacking.iter().take(NAMED).map(|lack| lack.need.what);
-        let mut what = named.collect::<Vec<_>>().join(", ");
-        if supply.lacking.len() > NAMED {
-            what.push_str(&format!(" and {} more", supply.lacking.len() - NAMED));
-        }
+        let mut what = lacking(&supply);
         let share = supply.lacking.iter().map(|lack| analysis.share_of(lack)).fold(0.0, f64::max);
         what.push_str(&format!(" (up to {} of the run)", percent(share)));
         return Some(Missing { what, remedy: Remedy::Command(supply.command) });
