@@ -42,8 +42,10 @@ const fn known(name: &'static str, describes: &'static str, text: fn() -> String
 }
 
 /// Every schema, documents first, then files.
-const ALL: [Known; 20] = [
+const ALL: [Known; 22] = [
     known("report", "JSON of `analyze`", report::schema),
+    known("inspection", "JSON of `inspect`", report::inspection_schema),
+    known("calibration", "JSON of `calibrate`", report::calibration_schema),
     known("prediction", "JSON of `predict`", report::prediction_schema),
     known("step-prediction", "JSON of `predict --model`", report::step_prediction_schema),
     known("gate", "JSON of `gate` and `diff`", report::gate_schema),

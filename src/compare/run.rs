@@ -135,7 +135,7 @@ pub struct RunKernel {
     /// Number of launches that have a duration.
     pub timed: u64,
     /// How many of its first launches have no part in its times, in a run of several ranks, each of which warms up;
-    /// in a run of one, it follows from [`Run::warmup`].
+    /// in a run of one, it follows from the `warmup` of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<u64>,
     /// Time of all launches, in seconds.

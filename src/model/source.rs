@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Reached;
@@ -109,7 +110,7 @@ impl Skips {
 }
 
 /// One record, or one cell, that could not be used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Skip {
     /// Line of the file, counted from 1.
     pub line: u64,

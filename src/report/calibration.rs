@@ -1,11 +1,15 @@
 //! Report of measured run-to-run noise, with suggested floors for a policy.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::document::{Block, Cell, Column, Document, Form, Table};
 use super::view::{Style, count, printable};
 use super::{Reported, pretty};
+use crate::compare::Noise;
 use crate::gate::{Alarms, Calibration, Grouped, Seen};
+use crate::json;
+use crate::units::{RelativeChange, Share};
 
 /// Measured noise with the suggested floors.
 #[derive(Debug, Clone, Copy)]
@@ -134,26 +138,95 @@ impl Calibrated<'_> {
 
     fn json(self) -> String {
         let found = self.0;
-        pretty(&json!({
-            "schema": "rooflint/calibration/1",
-            "rooflint": env!("CARGO_PKG_VERSION"),
-            "runs": found.runs,
-            "pairs": found.pairs,
-            "common_largest": found.common_largest,
-            "common_typical": found.common_typical,
-            "kernel_99_percent": found.kernel.percentile_99,
-            "kernel_comparisons": found.kernel.compared,
-            "few_launches_99_percent": found.few_launches.percentile_99,
-            "few_launches_comparisons": found.few_launches.compared,
-            "between": found.between.map(|between| json!({
-                "by": between.by.key(), "groups": between.groups, "spread": between.spread,
-            })),
-            "false_alarms": found.alarms.rate,
-            "false_alarms_with_proposed": found.alarms_proposed.rate,
-            "proposed": found.proposed,
-            "noisy": found.alarms.noisy.iter().map(|(kernel, failures)| {
-                json!({ "kernel": kernel, "failures": failures })
-            }).collect::<Vec<_>>(),
-        }))
+        pretty(&CalibrationDocument {
+            schema: "rooflint/calibration/1",
+            rooflint: env!("CARGO_PKG_VERSION"),
+            runs: found.runs,
+            pairs: found.pairs,
+            common_largest: found.common_largest,
+            common_typical: found.common_typical,
+            kernel_99_percent: found.kernel.percentile_99,
+            kernel_comparisons: found.kernel.compared,
+            few_launches_99_percent: found.few_launches.percentile_99,
+            few_launches_comparisons: found.few_launches.compared,
+            between: found.between.map(|between| BetweenDocument {
+                by: between.by.key(),
+                groups: between.groups,
+                spread: between.spread,
+            }),
+            false_alarms: found.alarms.rate,
+            false_alarms_with_proposed: found.alarms_proposed.rate,
+            proposed: found.proposed,
+            noisy: found
+                .alarms
+                .noisy
+                .iter()
+                .map(|(kernel, failures)| NoisyKernel { kernel, failures: *failures })
+                .collect(),
+        })
     }
+}
+
+/// Run-to-run noise measured from repeated runs of the same code.
+#[derive(Serialize, JsonSchema)]
+struct CalibrationDocument<'a> {
+    /// Type and major version of this document.
+    schema: &'static str,
+    /// Version of rooflint that wrote it.
+    rooflint: &'static str,
+    /// Number of runs.
+    runs: usize,
+    /// Number of pairs compared.
+    pairs: usize,
+    /// Largest shift of all kernels together between two runs.
+    common_largest: RelativeChange,
+    /// Typical size of that shift.
+    common_typical: RelativeChange,
+    /// What 99% of the shifts of kernels with 5 or more launches stay below; `null` if there were none.
+    kernel_99_percent: Option<RelativeChange>,
+    /// Number of these shifts.
+    kernel_comparisons: usize,
+    /// What 99% of the shifts of kernels with fewer launches stay below; `null` if there were none.
+    few_launches_99_percent: Option<RelativeChange>,
+    /// Number of these shifts.
+    few_launches_comparisons: usize,
+    /// What devices or days add, with `--groups`.
+    between: Option<BetweenDocument>,
+    /// Share of pairs that fail under the current policy, counted in both directions.
+    false_alarms: Share,
+    /// The same with the suggested floors.
+    false_alarms_with_proposed: Share,
+    /// Noise floors suggested by these runs.
+    proposed: Noise,
+    /// Kernels that failed under the current policy, most frequent first.
+    noisy: Vec<NoisyKernel<'a>>,
+}
+
+/// What devices or days add to the noise of runs.
+#[derive(Serialize, JsonSchema)]
+struct BetweenDocument {
+    /// What differs from group to group: `device` or `day`.
+    by: &'static str,
+    /// Number of groups.
+    groups: usize,
+    /// Standard deviation of the time of a run from group to group, beyond that within them.
+    spread: RelativeChange,
+}
+
+/// A kernel that failed between runs of the same code.
+#[derive(Serialize, JsonSchema)]
+struct NoisyKernel<'a> {
+    /// Its name.
+    kernel: &'a str,
+    /// Number of pairs that it failed in.
+    failures: usize,
+}
+
+/// Returns the JSON schema of calibrations, as pretty-printed JSON.
+#[must_use]
+pub fn calibration_schema() -> String {
+    json::schema::<CalibrationDocument<'_>>(
+        "calibration-1",
+        "Run-to-run noise measured by rooflint",
+    )
 }

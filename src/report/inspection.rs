@@ -1,6 +1,7 @@
 //! Report of `inspect`: format and contents of an export, and the command that collects missing
 //! data.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{Block, Cell, Column, Document, Fact, Figure, Form, Table};
@@ -8,64 +9,104 @@ use super::view::{Style, count, printable};
 use super::{Reported, pretty};
 use crate::analysis::{self, Need};
 use crate::catalog::{Catalog, Device, Observed};
+use crate::json;
 use crate::model::{Launch, Origin, Profile, Quantity, Skip, Source};
 
 /// Format and contents of an export, and the command that collects missing data.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Inspection<'a> {
+    /// Type and major version of this document.
+    schema: &'static str,
+    /// Version of rooflint that wrote it.
+    rooflint: &'static str,
+    /// The files.
     inputs: Vec<File<'a>>,
+    /// The devices, as the export names or describes them.
     devices: Vec<Named>,
     /// Number of launches after separate runs were joined.
     launches: u64,
     /// Number of launches with a duration.
     timed_launches: u64,
+    /// Time of all launches, in seconds.
     measured_s: f64,
+    /// Quantities that at least one launch has.
     quantities: Vec<Present>,
+    /// Data that some launches lack.
     missing: Vec<Absent>,
-    /// Command that collects everything that is missing.
+    /// Command that collects everything that is missing; `null` if nothing is, or no profiler can.
     command: Option<String>,
+    /// Remarks on how the files were joined.
     notes: &'a [String],
 }
 
-#[derive(Debug, Serialize)]
+/// What a file is, and what was read of it.
+#[derive(Debug, Serialize, JsonSchema)]
 struct File<'a> {
+    /// Its path as given.
     path: &'a str,
+    /// Its format, a name for `--from`, or of a mapping.
     format: &'a str,
+    /// The profiler that writes this format.
     profiler: &'a str,
+    /// Which variant of the format it is.
     dialect: &'a str,
+    /// Character encoding and compression.
     encoding: &'a str,
+    /// How numbers are written; empty for binary formats.
     numerals: &'a str,
+    /// Rows that say something of a launch, read or skipped.
     rows: u64,
+    /// Launches read.
     launches: u64,
+    /// Records and cells that could not be used.
     skipped: u64,
+    /// Lines beside the table, such as messages of the program.
     other_lines: u64,
+    /// What else was noticed.
     clues: Vec<String>,
     /// The first skipped records and cells.
     first_skipped: &'a [Skip],
 }
 
-#[derive(Debug, Serialize)]
+/// A device that launches ran on.
+#[derive(Debug, Serialize, JsonSchema)]
 struct Named {
+    /// Its name in the catalog, or in the export; `null` if it is not known.
     name: Option<String>,
+    /// How it was identified, or why not.
     how: String,
+    /// Where the export and the catalog disagree.
     notes: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+/// A quantity that launches have.
+#[derive(Debug, Serialize, JsonSchema)]
 struct Present {
+    /// Its column in the launch table, with the unit.
     quantity: String,
+    /// SI base unit; `1` for numbers without one.
     unit: &'static str,
+    /// Number of launches that have it.
     launches: u64,
     /// Origins, with the export's own columns.
     from: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+/// Data that launches lack.
+#[derive(Debug, Serialize, JsonSchema)]
 struct Absent {
+    /// What is missing.
     what: &'static str,
     /// Consequence of missing it.
     consequence: &'static str,
+    /// Number of launches that lack it.
     launches: u64,
+}
+
+/// Returns the JSON schema of inspections, as pretty-printed JSON.
+#[must_use]
+pub fn inspection_schema() -> String {
+    json::schema::<Inspection<'_>>("inspection-1", "Format and contents of an export")
 }
 
 impl Reported for Inspection<'_> {
@@ -119,6 +160,8 @@ impl<'a> Inspection<'a> {
             .filter(|(_, lacking)| *lacking > 0)
             .collect();
         Self {
+            schema: "rooflint/inspection/1",
+            rooflint: env!("CARGO_PKG_VERSION"),
             inputs: profile.sources.iter().map(|source| file(source, &profiler)).collect(),
             devices: devices(profile, catalog),
             launches,

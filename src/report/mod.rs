@@ -52,7 +52,7 @@ pub use against::Against;
 #[cfg(feature = "gate")]
 pub use baselines::{BaselineList, BaselinePages, baseline_list_schema, doubts, unread};
 #[cfg(feature = "gate")]
-pub use calibration::Calibrated;
+pub use calibration::{Calibrated, calibration_schema};
 pub use devices::{DeviceList, DevicePage, device_list_schema};
 pub use document::{
     Block, Cell, Column, Document, Fact, Figure, Form, Item, Row, Section, Table, Tone,
@@ -66,7 +66,7 @@ pub use format_list::{FormatLine, FormatList, format_list_schema};
 pub use formats::{FORMATS, Format, Render};
 #[cfg(feature = "gate")]
 pub use gate::{GATE_OUTPUTS, GateOutput, GateReport, gate_output, gate_schema, metrics};
-pub use inspection::Inspection;
+pub use inspection::{Inspection, inspection_schema};
 pub use next_ncu::other_than_ncu;
 pub use numbers::{count, printable, printable_lines};
 #[cfg(feature = "plot")]

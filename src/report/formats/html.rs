@@ -64,7 +64,7 @@ fn block(block: &Block, level: usize) -> String {
             let facts: String = facts.iter().map(fact).collect();
             format!("<dl class=\"facts\">\n{facts}</dl>\n")
         }
-        Block::Paragraph(text) => format!("<p>{}</p>\n", escape(text)),
+        Block::Paragraph(text) => format!("<p>{}</p>\n", prose(text)),
         Block::List(items) => list("ul", items),
         Block::Steps(items) => list("ol", items),
         Block::Bar(segments) => {
@@ -90,8 +90,8 @@ fn block(block: &Block, level: usize) -> String {
 
 fn fact(fact: &Fact) -> String {
     let lines = match fact.lines.as_slice() {
-        [line] => escape(line),
-        lines => items("ul", lines.iter().map(|line| escape(line))),
+        [line] => prose(line),
+        lines => items("ul", lines.iter().map(|line| prose(line))),
     };
     format!("<div><dt>{}</dt><dd>{lines}</dd></div>\n", escape(fact.label))
 }
@@ -113,9 +113,9 @@ fn list(kind: &str, all: &[Item]) -> String {
             let details = if item.details.is_empty() {
                 String::new()
             } else {
-                format!("\n{}", items("ul", item.details.iter().map(|line| escape(line))))
+                format!("\n{}", items("ul", item.details.iter().map(|line| prose(line))))
             };
-            format!("{label}{}{details}", escape(item.text.trim_start()))
+            format!("{label}{}{details}", prose(item.text.trim_start()))
         }),
     )
 }
@@ -165,6 +165,21 @@ fn figures(all: &[Figure]) -> String {
     )
 }
 
+/// A sentence; what it has between backticks is code, such as a command.
+pub(in crate::report) fn prose(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    // One without a partner marks nothing; names of Windows have such: `anonymous-namespace'.
+    let is_code = |piece: &&str| !piece.is_empty() && piece.trim() == *piece;
+    if pieces.len().is_multiple_of(2) || !pieces.iter().skip(1).step_by(2).all(is_code) {
+        return escape(text);
+    }
+    let piece = |(at, piece): (usize, &&str)| match at % 2 {
+        0 => escape(piece),
+        _ => format!("<code>{}</code>", escape(piece)),
+    };
+    pieces.iter().enumerate().map(piece).collect()
+}
+
 /// Text that HTML leaves as it is, in elements and in quoted attributes.
 pub(in crate::report) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -206,6 +221,19 @@ mod tests {
         let page = render(&document, &Style::default());
         assert!(!page.contains("<script"), "{page}");
         assert_eq!(page.matches("&lt;script&gt;").count(), 15, "{page}");
+    }
+
+    #[test]
+    fn what_is_between_backticks_is_code() {
+        assert_eq!(
+            prose("run `a > b`, then `c`."),
+            "run <code>a &gt; b</code>, then <code>c</code>."
+        );
+        for name in
+            ["`anonymous-namespace'::k", "`anonymous-namespace'::a, `anonymous-namespace'::b"]
+        {
+            assert_eq!(prose(name), escape(name));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The first screen of the page: three figures, the run's time as a bar, what to check, and a card per next step.
 
 use crate::analysis::Segment;
+use crate::report::formats::html;
 use crate::report::numbers::change;
 use crate::report::run::{Brief, Certainty, Entry, KERNELS, OverTime, devices};
 use crate::report::view::{MISSING, Style, count, factor, percent, printable, range, si};
@@ -34,6 +35,7 @@ pub(super) struct Card {
     pub(super) savings: String,
     /// In hundredths of the width that the largest savings have; empty where they are not known.
     pub(super) width: String,
+    /// As HTML.
     pub(super) text: String,
     pub(super) notes: String,
 }
@@ -41,6 +43,7 @@ pub(super) struct Card {
 /// What a reader should know before using the numbers.
 pub(super) struct Notice {
     pub(super) label: &'static str,
+    /// As HTML.
     pub(super) text: String,
 }
 
@@ -155,6 +158,7 @@ pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
     let analysis = report.analysis;
     let mut notices: Vec<Notice> = Vec::new();
     let mut add = |label, text: String| {
+        let text = html::prose(&text);
         if !notices.iter().any(|known| known.text == text) {
             notices.push(Notice { label, text });
         }
@@ -194,7 +198,7 @@ pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
         name: "Whole run".to_owned(),
         savings: String::new(),
         width: String::new(),
-        text: printable(&text),
+        text: html::prose(&printable(&text)),
         notes,
     });
     kernels.chain(others).collect()
@@ -214,7 +218,7 @@ fn kernel(entry: &Entry<'_>, most: f64, style: &Style) -> Card {
         name: entry.name(style),
         savings,
         width: format!("{width:.2}"),
-        text: printable(&entry.sentence()),
+        text: html::prose(&printable(&entry.sentence())),
         notes: format!("{} of time{ratio} · {}", percent(entry.share), entry.certainty.label()),
     }
 }

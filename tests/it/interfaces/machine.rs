@@ -9,8 +9,10 @@ use super::{root, run, run_in};
 use crate::golden::check;
 
 /// The name of each schema and the file in which it is published.
-const SCHEMAS: [(&str, &str); 20] = [
+const SCHEMAS: [(&str, &str); 22] = [
     ("report", "report-3"),
+    ("inspection", "inspection-1"),
+    ("calibration", "calibration-1"),
     ("prediction", "prediction-2"),
     ("step-prediction", "step-prediction-2"),
     ("gate", "gate-2"),
@@ -163,10 +165,14 @@ fn saved_runs_trends_settings_and_lists_fit_their_schemas() {
         serde_json::from_str(&run.stdout).unwrap()
     };
     assert_eq!(run_in(folder.path(), &[], &["baseline", "save", &demo]).code, 0);
+    let again = fs::read_to_string(demo.as_ref()).unwrap().replace("812416", "815416");
+    fs::write(folder.path().join("again.csv"), again).unwrap();
     for (name, arguments) in [
         ("run", vec!["baseline", "show", "latest", "--format", "json"]),
         ("trend", vec!["trend", "--format", "json"]),
         ("settings", vec!["config", "show", "--format", "json"]),
+        ("inspection", vec!["inspect", &demo, "--format", "json"]),
+        ("calibration", vec!["calibrate", &demo, "again.csv", "--format", "json"]),
         ("baselines-list", vec!["baseline", "list", "--format", "json"]),
         ("known-devices", vec!["devices", "--format", "json"]),
         ("known-devices", vec!["devices", "L4", "--format", "json"]),
