@@ -239,7 +239,7 @@ fn same_print(
 /// The last digit that is printed of a time in picoseconds: of two decimals below 1000 of a unit.
 fn step(time: i64) -> i64 {
     let mut step = 10;
-    while time >= step * 100_000 {
+    while time / 100_000 >= step {
         step *= 1000;
     }
     step
@@ -256,10 +256,13 @@ fn key(profile: &Profile, row: usize) -> Key {
     (head.process, head.id, head.name, head.shape.blocks)
 }
 
+/// Longer times count as this one, in picoseconds: 27 days. A clock in the place of a duration is longer.
+const LONGEST: i64 = i64::MAX / 4;
+
 /// The time in picoseconds: a profiler's clock is coarser, a number's last digit finer.
 fn time(profile: &Profile, row: usize) -> Option<i64> {
     let (time, _) = profile.launches.get(row, Quantity::Duration)?;
-    Some((time * 1e12).round() as i64)
+    Some(((time * 1e12).round() as i64).min(LONGEST))
 }
 
 /// Whether two launches are the same one.
@@ -364,6 +367,18 @@ fn tell(
 mod tests {
     use super::*;
     use crate::model::{Head, Origin, Source};
+
+    /// Seconds since 1970 in the place of a duration, and the longest time there can be.
+    #[test]
+    fn times_of_any_length_are_compared() {
+        for time in [1.7e18, 9.9e38] {
+            let mut profile =
+                profile(&[(0, 1, 0, time, None), (0, 1, 1, 1e3, None), (1, 1, 0, time, None)]);
+            leave_out(&mut profile, Which::All);
+            assert_eq!(profile.launches.len(), 2, "{time}");
+        }
+        assert_eq!([999_999, 1_000_000, LONGEST].map(step), [10, 10_000, 10_i64.pow(16)]);
+    }
 
     /// Launches given as (source, process, id, time in ns, bytes).
     fn profile(rows: &[(u16, u32, u32, f64, Option<f64>)]) -> Profile {
