@@ -5,6 +5,8 @@
 //! number is not split, a value with the prefix `M` is below a thousand, a share rarely exceeds ten: such
 //! evidence decides, and where there is none the user does.
 
+use std::cmp::Ordering;
+
 /// The sign before the decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum DecimalSign {
@@ -31,9 +33,11 @@ pub(super) enum Content {
 /// What the cells of a sample show.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
-    /// Cells that can be read in one way only.
+    /// Cells that can be read in one way only, and the first of each with its place.
     comma: u32,
     point: u32,
+    first_comma: Option<(String, Place)>,
+    first_point: Option<(String, Place)>,
     /// Whether a cell has digits that may be grouped.
     pub(super) grouped: bool,
     /// The first cell that can be read in two ways, and where it is.
@@ -66,7 +70,8 @@ impl Evidence {
     ///
     /// Evidence for a decimal comma: both signs with the comma last, or one comma followed by other than
     /// three digits at the end or preceded by more than three or a single zero (ncu prints two decimals,
-    /// scripts up to six). Against it: the same with a point, or several groups of three after commas.
+    /// scripts up to six). Against it: the same with a point, or several groups of three after commas. What is no
+    /// number in either way, such as `1,2,3`, says nothing.
     pub(super) fn add(&mut self, cell: &str, content: Content, place: impl FnOnce() -> Place) {
         let body = cell.trim().trim_start_matches('-');
         let shape =
@@ -76,33 +81,37 @@ impl Evidence {
         }
         let commas = body.matches(',').count();
         let points = body.matches('.').count();
-        // Groups have three digits, the first of them one to three and no leading zero.
-        let may_group = |mark: char| {
-            body.split_once(mark).is_some_and(|(before, after)| {
-                after.len() == 3 && before.len() <= 3 && !before.starts_with('0')
-            })
-        };
-        self.grouped |= commas + points > 1;
         let is_comma = match (commas, points) {
             // The last sign is the decimal one; one that repeats groups digits.
-            (1.., 1..) => Some(body.rfind(',') > body.rfind('.')),
-            (0, 2..) => Some(true),
-            (2.., 0) => Some(false),
-            (1, 0) => (!may_group(',')).then_some(true),
-            (0, 1) => (!may_group('.')).then_some(false),
-            (0, 0) => None,
+            (1, 1..) if is_decimal(body, ',', '.') => Some(true),
+            (1.., 1) if is_decimal(body, '.', ',') => Some(false),
+            (0, 2..) => is_grouped(body, '.').then_some(true),
+            (2.., 0) => is_grouped(body, ',').then_some(false),
+            (1, 0) => (!is_grouped(body, ',')).then_some(true),
+            (0, 1) => (!is_grouped(body, '.')).then_some(false),
+            _ => None,
         };
+        self.grouped |= is_comma.is_some() && commas + points > 1;
         match is_comma {
-            Some(true) => self.comma += 1,
-            Some(false) => self.point += 1,
-            None if commas == 1 => {
+            Some(true) => {
+                self.comma += 1;
+                self.first_comma.get_or_insert_with(|| (body.to_owned(), place()));
+            }
+            Some(false) => {
+                self.point += 1;
+                self.first_point.get_or_insert_with(|| (body.to_owned(), place()));
+            }
+            None if (commas, points) == (1, 0) => {
                 self.grouped = true;
                 if self.ambiguous.is_none() {
                     self.ambiguous = Some((body.to_owned(), place()));
                 }
                 self.weigh(body, content);
             }
-            None if points == 1 && content == Content::Whole && !body.ends_with(".000") => {
+            None if (commas, points) == (0, 1)
+                && content == Content::Whole
+                && !body.ends_with(".000") =>
+            {
                 self.whole_with_point.get_or_insert_with(|| body.to_owned());
             }
             None => {}
@@ -136,9 +145,16 @@ impl Evidence {
 
     /// What follows.
     pub(super) fn verdict(&self) -> Verdict {
-        if self.comma + self.point > 0 {
-            let comma = self.comma > self.point;
-            return Verdict::Clear(if comma { DecimalSign::Comma } else { DecimalSign::Point });
+        match self.comma.cmp(&self.point) {
+            Ordering::Greater => return Verdict::Clear(DecimalSign::Comma),
+            Ordering::Less => return Verdict::Clear(DecimalSign::Point),
+            Ordering::Equal => {}
+        }
+        if let Some(((comma, _), (point, _))) =
+            self.first_comma.as_ref().zip(self.first_point.as_ref())
+        {
+            let shows = |cell| format!("{cell:?} can be read in no other way");
+            return Verdict::Open(Some([shows(comma), shows(point)]));
         }
         match (&self.ambiguous, &self.because_comma, &self.because_point) {
             (None, ..) => Verdict::Nothing,
@@ -148,6 +164,22 @@ impl Evidence {
             (_, Some(one), Some(two)) => Verdict::Open(Some([one.clone(), two.clone()])),
         }
     }
+}
+
+/// Whether a number has decimals after this sign, and groups before it.
+fn is_decimal(text: &str, sign: char, mark: char) -> bool {
+    text.split_once(sign).is_some_and(|(whole, decimals)| {
+        is_grouped(whole, mark) && decimals.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// Whether digits are in groups of three, the first of them one to three without a leading zero.
+fn is_grouped(text: &str, mark: char) -> bool {
+    let mut groups = text.split(mark);
+    let is_number = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    groups.next().is_some_and(|first| {
+        (1..=3).contains(&first.len()) && !first.starts_with('0') && is_number(first)
+    }) && groups.all(|group| group.len() == 3 && is_number(group))
 }
 
 /// The user's next step where nothing decides.
@@ -196,7 +228,8 @@ impl Evidence {
             (None, Verdict::Nothing, None) => Ok(settled(DecimalSign::Point, false)),
             (None, Verdict::Open(None), None) if never => Ok(settled(DecimalSign::Point, false)),
             (None, Verdict::Open(reasons), _) => {
-                let (cell, place) = self.ambiguous.clone().unwrap_or_default();
+                let cell = self.ambiguous.as_ref().or(self.first_comma.as_ref());
+                let (cell, place) = cell.cloned().unwrap_or_default();
                 let reasons = reasons.map_or_else(String::new, |[decimals, thousands]| {
                     format!(": of decimals, because {decimals}; of thousands, because {thousands}")
                 });
@@ -242,6 +275,30 @@ mod tests {
             assert_eq!(found, Verdict::Clear(sign), "{cell}");
         }
         assert_eq!(verdict(&[("7", Any), ("117.344", Any)]), Verdict::Nothing);
+        for cell in ["1,2,3", "1.2.3", "1,2.3", "1.2,3", "1,234.5,6", "12,345,67", "0,123,456"] {
+            assert_eq!(verdict(&[(cell, Any), ("2,33", Any)]), Verdict::Clear(Comma), "{cell}");
+            assert_eq!(verdict(&[(cell, Any), ("2.33", Any)]), Verdict::Clear(Point), "{cell}");
+            assert_eq!(verdict(&[(cell, Any)]), Verdict::Nothing, "{cell}");
+        }
+    }
+
+    #[test]
+    fn cells_that_contradict_each_other_decide_by_their_number() {
+        use Content::Any;
+        let cells = [("2,33", Any), ("4,56", Any), ("2.33", Any), ("12.5", Any)];
+        assert_eq!(verdict(&cells[..3]), Verdict::Clear(DecimalSign::Comma));
+        assert_eq!(verdict(&cells[1..]), Verdict::Clear(DecimalSign::Point));
+        let mut evidence = Evidence::default();
+        for (cell, content) in &cells[1..3] {
+            evidence.add(cell, *content, || Some((7, "value".to_owned())));
+        }
+        let (message, place) = evidence.settle(None, true).unwrap_err();
+        assert_eq!(
+            message,
+            "the comma of numbers such as \"4,56\" may be of decimals or of thousands: of decimals, because \"4,56\" \
+             can be read in no other way; of thousands, because \"2.33\" can be read in no other way"
+        );
+        assert_eq!(place, Some((7, "value".to_owned())));
     }
 
     #[test]
