@@ -218,14 +218,17 @@ impl Launches {
             let title = self.titles.get(at).map(String::as_str);
             reading.skip(line, title, text.trim(), fault.reason())
         })?;
-        let part = self.part(reading, &row)?;
-        reading.turn_to(part);
-        reading.current().rows += 1;
         if is_usable {
+            let part = self.part(reading, &row)?;
+            reading.turn_to(part);
+            reading.current().rows += 1;
             for column in filled {
                 self.filled[part][column] += 1;
             }
             self.launch(reading, &row);
+        } else {
+            // As what is skipped, it counts for the table and not for an export.
+            reading.source.rows += 1;
         }
         self.row = row;
         Ok(())
@@ -390,6 +393,15 @@ mod tests {
         let lines: Vec<u64> = found.sources[0].skips.first.iter().map(|skip| skip.line).collect();
         assert_eq!(lines, [2, 3, 4]);
         assert_eq!(found.sources[0].skips.first[0].column.as_deref(), Some("duration_s"));
+    }
+
+    #[test]
+    fn a_faulty_row_of_another_export_counts_where_its_fault_does() {
+        let rows = "a,ncu-wide,k,0,1,8,256,0.5,measured,\n\
+                    b,ncu-wide,k,0,0,8,256,0.5,measured,\n";
+        let found = profile(&format!("{HEADER}{rows}"));
+        assert_eq!(found.sources.len(), 1);
+        assert_eq!((found.sources[0].rows, found.sources[0].skips.count), (2, 1));
     }
 
     /// Two tables one after the other, the second with its columns in another order: 0.5 s and 0.25 s.
