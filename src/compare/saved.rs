@@ -203,8 +203,16 @@ impl Run {
     /// # Errors
     /// Returns a message with the kernel and the problem.
     pub(super) fn checked(self) -> Result<Self, String> {
+        let mut launches = 0_u64;
         for kernel in &self.kernels {
             self.check(kernel).map_err(|what| format!("kernel {:?} {what}", kernel.name))?;
+            launches = launches.saturating_add(kernel.launches);
+        }
+        // What adds them up later does not overflow.
+        let counts = self.files.iter().flat_map(|file| [file.launches, file.skipped]);
+        let most = counts.chain([launches, self.launches, self.timed_launches]).max();
+        if most.is_some_and(|most| most > EXACT) {
+            return Err("the run has an impossible number of launches".to_owned());
         }
         Ok(self)
     }
@@ -262,8 +270,8 @@ impl Run {
             quantities: Vec::new(),
             fingerprint: String::new(),
         }
-        .ordered()
         .checked()
+        .map(Self::ordered)
     }
 }
 
@@ -414,6 +422,12 @@ mod tests {
             ("\"grid\": [2, 2, 1]", "\"grid\": [2, 2]", "kernel \"gemm\" cannot be read: "),
             ("\"full_name\": \"copy(int)\", ", "", "\"copy\" cannot be read: missing key"),
             ("\"launches\": 5", "\"launches\": 0", "kernel \"gemm\" has no launches"),
+            (
+                "\"launches\": 5",
+                "\"launches\": 9223372036854775813",
+                "kernel \"gemm\" has an impossible number of launches",
+            ),
+            ("\"launches\": 7, ", "\"launches\": 9007199254740993, ", "the run has an impossible"),
             ("\"device\": \"H200\"", "\"device\": \"H20\"", "ran on \"H20\", which is not in"),
             ("1e-3", "1e999", "column 65: number out of range"),
         ] {
