@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Analysis;
 use super::nature::{launched_by_product, nature};
 use crate::law::Nature;
-use crate::model::{KernelName, Launch, NameId, Profile, Text, Texts, make_unique};
+use crate::model::{KernelName, Launch, NameId, Profile, Shape, Text, Texts, make_unique};
 use crate::taxonomy::{Category, Class, Taxonomy};
 
 /// Key of a kernel: name with parameter types, operator, shape and device.
@@ -28,6 +28,8 @@ pub(super) struct Groups {
     classes: Vec<Arc<Class>>,
     /// Short names by head, when all kernels were met.
     shorts: Vec<Text>,
+    /// Grids and blocks by their number in the profile, when all kernels were met.
+    shapes: Vec<Arc<Shape>>,
     /// Likely work of the kernels of each head, unless counters disagree.
     natures: Vec<Nature<f64>>,
     /// Of the spellings of each head, the one with the least number.
@@ -104,6 +106,11 @@ impl Groups {
         self.shorts[self.keys[group].0 as usize].clone()
     }
 
+    /// Returns grid and block of a group's kernels, when all were met; kernels of one shape share it.
+    pub(super) fn shape(&self, group: usize) -> Arc<Shape> {
+        Arc::clone(&self.shapes[self.keys[group].2 as usize])
+    }
+
     /// Returns the facts from the name of a group's kernels, or from their operator if the name is
     /// not recognized.
     pub(super) fn class(&self, group: usize) -> Arc<Class> {
@@ -155,6 +162,7 @@ impl Groups {
         let short = |short: Option<Text>| short.or_else(|| Some(own.shared(next.next()?)));
         self.shorts = shorts.into_iter().filter_map(short).collect();
         make_unique(&mut self.shorts, |at| KernelName::parts(profile.names.get(self.spelled[at])));
+        self.shapes = profile.launches.shapes().map(Arc::new).collect();
         self.classes.shrink_to_fit();
         self.keys.shrink_to_fit();
         self.spelled = Vec::new();

@@ -476,7 +476,7 @@ fn add_up(
         operator: (!operator.is_empty()).then(|| profile.names.shared(launch.head.operator)),
         place: (launch.head.place != NameId::default())
             .then(|| profile.names.shared(launch.head.place)),
-        shape: profile.launches.shape(launch.row()),
+        shape: groups.shape(group),
         device: groups.keys[group].3 as usize,
         rank: 0,
         launches: sums.launches,

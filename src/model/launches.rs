@@ -1,7 +1,5 @@
 //! Launches as columns, and the typed view of one.
 
-use std::sync::Arc;
-
 use super::advice::AdviceColumn;
 use super::shapes::{Shape, Shapes};
 use super::uniform::Uniform;
@@ -288,9 +286,9 @@ impl Launches {
         (heads.name.get(row), heads.operator.get(row), heads.shape.get(row), heads.device.get(row))
     }
 
-    /// Returns the shape of launch `row`, which is shared with all launches that have it.
-    pub(crate) fn shape(&self, row: usize) -> Arc<Shape> {
-        self.shapes.shared(self.heads.shape.get(row))
+    /// Iterates over the distinct shapes of all launches, in the order of their numbers in [`Launches::kernel_key`].
+    pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> {
+        self.shapes.iter()
     }
 
     /// Returns the source of launch `row`.

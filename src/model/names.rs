@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
 
+use super::positions::Positions;
 use super::short;
 use super::text::{Text, Texts};
 
@@ -33,9 +33,7 @@ pub struct NameId(pub u32);
 #[derive(Debug)]
 pub struct Names {
     texts: Texts,
-    /// Positions among the texts plus one, where their hash leads; zero if free. Up to half are taken.
-    slots: Vec<u32>,
-    state: RandomState,
+    positions: Positions,
     /// The text met last of those that share a slot, which saves most look-ups.
     recent: Vec<NameId>,
 }
@@ -56,14 +54,11 @@ fn slot(text: &str) -> usize {
 
 impl Default for Names {
     fn default() -> Self {
-        let mut names = Self {
-            texts: Texts::default(),
-            slots: Vec::new(),
-            state: RandomState::new(),
-            recent: vec![NameId(0); RECENT],
-        };
-        names.texts.push("");
-        names.grow();
+        let mut texts = Texts::default();
+        texts.push("");
+        let mut names =
+            Self { texts, positions: Positions::default(), recent: vec![NameId(0); RECENT] };
+        names.index();
         names
     }
 }
@@ -75,52 +70,31 @@ impl Names {
         if self.get(self.recent[slot]) == text {
             return self.recent[slot];
         }
-        if self.slots.is_empty() {
-            self.grow();
-        }
-        let place = self.place(text);
-        let id = match self.slots[place].checked_sub(1) {
-            Some(at) => NameId(at),
+        self.index();
+        let id = match self.positions.find(text, |at| self.texts.get(at)) {
+            Some(at) => NameId(at as u32),
             // Blanks that stood beside such a character are at an end now, where tables drop them.
             None if !is_printable(text) => self.id(printable(text).trim()),
             None => {
                 self.texts.push(text);
-                let count = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-                self.slots[place] = count;
-                if self.slots.len() < self.texts.len() * 2 {
-                    self.grow();
-                }
-                NameId(count - 1)
+                self.index();
+                NameId(u32::try_from(self.len() - 1).unwrap_or(u32::MAX))
             }
         };
         self.recent[slot] = id;
         id
     }
 
-    /// Finds the slot of a text, or the free one where it belongs.
-    fn place(&self, text: &str) -> usize {
-        let last = self.slots.len() - 1;
-        let mut place = self.state.hash_one(text) as usize & last;
-        while let Some(at) = self.slots[place].checked_sub(1)
-            && self.texts.get(at as usize) != text
-        {
-            place = (place + 1) & last;
-        }
-        place
-    }
-
-    /// Makes room for as many texts again; the number of slots is a power of two.
-    fn grow(&mut self) {
-        self.slots = vec![0; (self.texts.len() * 2 + 1).next_power_of_two().max(64)];
-        for at in 0..self.texts.len() {
-            let place = self.place(self.texts.get(at));
-            self.slots[place] = at as u32 + 1;
+    /// Makes every text known: one that was just added, or all after [`Names::finish`].
+    fn index(&mut self) {
+        for at in self.positions.len()..self.texts.len() {
+            self.positions.add(at, |at| self.texts.get(at));
         }
     }
 
     /// Gives up what finds the id of a text, until one is asked for: after reading none is.
     pub(crate) fn finish(&mut self) {
-        self.slots = Vec::new();
+        self.positions = Positions::default();
     }
 
     /// Returns the number of texts; the first is empty.

@@ -1,7 +1,8 @@
 //! Grids and blocks, and each of them kept once: a million launches may have as many.
 
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+
+use super::positions::Positions;
 
 /// Extent in x, y and z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,23 +46,24 @@ impl Dim3 {
             [b'(', inside @ .., b')'] => inside,
             bare => bare,
         };
-        let mut numbers = [0_u32; 3];
-        let (mut at, mut digits) = (0, 0);
-        let mut before = b'0';
-        for byte in inner {
-            match byte {
-                b'0'..=b'9' if digits < 9 => {
-                    numbers[at] = numbers[at] * 10 + u32::from(byte - b'0');
-                    digits += 1;
-                }
-                b',' if digits > 0 && at < 2 => (at, digits) = (at + 1, 0),
-                b' ' if before == b',' => {}
-                _ => return None,
+        let (mut numbers, mut rest) = ([0_u32; 3], inner);
+        for (at, number) in numbers.iter_mut().enumerate() {
+            if at > 0 {
+                let [b',', after @ ..] = rest else { return None };
+                rest = if let [b' ', after @ ..] = after { after } else { after };
             }
-            before = *byte;
+            let before = rest.len();
+            while let [digit @ b'0'..=b'9', after @ ..] = rest {
+                *number = number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'));
+                rest = after;
+            }
+            // So many digits fit.
+            if !(1..=9).contains(&(before - rest.len())) {
+                return None;
+            }
         }
         let [x, y, z] = numbers;
-        (at == 2 && digits > 0).then_some(Self { x, y, z })
+        rest.is_empty().then_some(Self { x, y, z })
     }
 }
 
@@ -111,81 +113,32 @@ impl Shape {
     }
 }
 
-/// Slots of recent shapes, told by eight bits.
-const RECENT: usize = 256;
-
 /// The distinct shapes of a profile.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
-    list: Vec<Arc<Shape>>,
-    /// Positions in the list plus one, where their hash leads; zero if free. Up to half are taken.
-    slots: Vec<u32>,
-    state: RandomState,
-    /// The shape met last of those whose grid looks alike, which saves most look-ups.
-    recent: Vec<u32>,
+    list: Vec<Shape>,
+    positions: Positions,
 }
 
 impl Shapes {
     /// Returns the id of a shape, adding it if it is new.
     pub(super) fn id(&mut self, shape: Shape) -> u32 {
-        let alike = shape.blocks.unwrap_or_default().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
-        if let Some(id) = self.recent.get(alike as usize)
-            && *self.list[*id as usize] == shape
-        {
-            return *id;
-        }
-        let id = self.look_up(shape);
-        self.recent.resize(RECENT, 0);
-        self.recent[alike as usize] = id;
-        id
-    }
-
-    fn look_up(&mut self, shape: Shape) -> u32 {
-        if self.slots.len() <= self.list.len() * 2 {
-            self.grow();
-        }
-        let slot = self.slot(shape);
-        if self.slots[slot] == 0 {
-            self.list.push(shape.into());
-            self.slots[slot] = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
-        }
-        self.slots[slot] - 1
+        let at = self.positions.find(&shape, |at| &self.list[at]).unwrap_or_else(|| {
+            self.list.push(shape);
+            self.positions.add(self.list.len() - 1, |at| &self.list[at]);
+            self.list.len() - 1
+        });
+        u32::try_from(at).unwrap_or(u32::MAX)
     }
 
     /// Returns the shape with this id.
     pub(super) fn get(&self, id: u32) -> Shape {
-        *self.list[id as usize]
-    }
-
-    /// Returns the shape with this id, which is shared with all who ask for it.
-    pub(super) fn shared(&self, id: u32) -> Arc<Shape> {
-        Arc::clone(&self.list[id as usize])
+        self.list[id as usize]
     }
 
     /// Iterates over the shapes by id.
     pub(super) fn iter(&self) -> impl Iterator<Item = Shape> {
-        self.list.iter().map(|shape| **shape)
-    }
-
-    /// Finds the slot of a shape, or the free one where it belongs.
-    fn slot(&self, shape: Shape) -> usize {
-        let last = self.slots.len() - 1;
-        let mut slot = self.state.hash_one(shape) as usize & last;
-        while let Some(at) = self.slots[slot].checked_sub(1)
-            && *self.list[at as usize] != shape
-        {
-            slot = (slot + 1) & last;
-        }
-        slot
-    }
-
-    /// Doubles the slots, whose number stays a power of two.
-    fn grow(&mut self) {
-        self.slots = vec![0; (self.slots.len() * 2).max(64)];
-        for at in 0..self.list.len() {
-            let slot = self.slot(*self.list[at]);
-            self.slots[slot] = at as u32 + 1;
-        }
+        self.list.iter().copied()
     }
 }
 
