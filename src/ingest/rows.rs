@@ -5,8 +5,8 @@
 //! reader swallows everything up to the next quote; here at most one line is lost.
 
 use std::borrow::Cow;
-use std::io::BufRead;
 
+use super::lines::append_line;
 use super::part::Part;
 use super::split::quoted_fields;
 use super::{IngestError, Reading};
@@ -58,6 +58,20 @@ impl Row {
             self.cells.push((start, end));
             self.cut.push(cut);
         }
+        self.trim();
+    }
+
+    /// Takes blanks from both ends of each cell.
+    fn trim(&mut self) {
+        for (start, end) in &mut self.cells {
+            let cell = &self.text[*start..*end];
+            // Two bytes tell of most that there is nothing to trim.
+            let is_trimmed = matches!(cell, [first, .., last] if *first > b' ' && *last > b' ');
+            if !is_trimmed {
+                *end -= cell.len() - cell.trim_ascii_end().len();
+                *start = *end - cell.trim_ascii().len();
+            }
+        }
     }
 
     /// The line of the file the row starts on.
@@ -67,12 +81,7 @@ impl Row {
 
     /// A cell without surrounding blanks; empty where there is none.
     pub(super) fn cell(&self, column: usize) -> &[u8] {
-        let Some((start, end)) = self.cells.get(column) else { return b"" };
-        match &self.text[*start..*end] {
-            // Two bytes tell of most that there is nothing to trim.
-            cell @ [first, .., last] if *first > b' ' && *last > b' ' => cell,
-            cell => cell.trim_ascii(),
-        }
+        self.cells.get(column).map_or(b"", |(start, end)| &self.text[*start..*end])
     }
 
     /// A cell as text, for messages.
@@ -162,7 +171,7 @@ impl Rows {
         while !rest.is_empty() {
             rows.row.text.clear();
             // A slice does not fail.
-            let _ = rest.read_until(b'\n', &mut rows.row.text);
+            let _ = append_line(&mut rest, usize::MAX, &mut rows.row.text);
             rows.row.line += 1;
             let is_blank = rows.row.text.iter().all(u8::is_ascii_whitespace);
             if is_blank || rows.split() != Found::Row || !take(&rows.row)? {
@@ -229,6 +238,12 @@ impl Rows {
     }
 
     fn split(&mut self) -> Found {
+        let found = self.take_apart();
+        self.row.trim();
+        found
+    }
+
+    fn take_apart(&mut self) -> Found {
         let Row { text, cells, .. } = &mut self.row;
         let end =
             text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |last| last + 1);

@@ -69,8 +69,9 @@ pub(in crate::ingest) struct Operator {
     is_in_passes: bool,
     /// Type of the operands.
     pub(in crate::ingest) dtype: Option<DataType>,
-    /// The operator with its sizes, which tell of kernels that `PyProf` has no formula for.
-    sizes: Option<sizes::Operator>,
+    /// The operator with its sizes, which tell of kernels that `PyProf` has no formula for; apart, because they
+    /// are large and seldom asked for.
+    sizes: Option<Box<sizes::Operator>>,
 }
 
 impl Operator {
@@ -130,7 +131,7 @@ impl Operator {
             (sizes::Operands::Convolution(known), Some(_)) if known.data_type.is_none() => {
                 let known = sizes::Convolved { data_type: kernel.stored, ..*known };
                 let operands = sizes::Operands::Convolution(known);
-                sizes::Operator { operands, ..sizes.clone() }.need(part, shape)
+                sizes::Operator { operands, ..(**sizes).clone() }.need(part, shape)
             }
             _ => sizes.need(part, shape),
         }
@@ -256,7 +257,7 @@ impl Operator {
 }
 
 /// The operator with its sizes, as any recorder of shapes tells it.
-fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<sizes::Operator> {
+fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<Box<sizes::Operator>> {
     let number = |key| params.number(key).filter(|number| *number >= 1.0);
     let pair = |one, other| Some((number(one)?, number(other)?));
     let operands = if kind == Kind::Convolution {
@@ -276,7 +277,8 @@ fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<sizes:
         let tensors: Option<Vec<_>> = params.tensors.iter().map(tensor).collect();
         sizes::Operands::Tensors(tensors.filter(|tensors| !tensors.is_empty())?)
     };
-    Some(sizes::Operator { name: op.trim_matches('_').to_owned(), backward, operands })
+    let name = op.trim_matches('_').to_owned();
+    Some(Box::new(sizes::Operator { name, backward, operands }))
 }
 
 static ELEMENTS: Basis =

@@ -1,79 +1,108 @@
-//! What has been worked out of texts that come again and again.
+//! What has been worked out of cells that come again and again.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::Arc;
+use crate::model::Positions;
 
-/// What has been worked out, by the text it was worked out from.
-pub(super) struct Known<T> {
-    at: HashMap<Arc<[u8]>, usize, BuildHasherDefault<TextHasher>>,
-    texts: Vec<Arc<[u8]>>,
+/// What has been worked out of so many cells of a row, by their texts.
+pub(super) struct Known<T, const CELLS: usize> {
+    cells: [Vocabulary; CELLS],
+    keys: Vec<[u32; CELLS]>,
+    positions: Positions,
     pub(super) items: Vec<T>,
-    /// Which item came after each item the last time: a training loop repeats its launches in order, and
-    /// to compare a text is cheaper than to look it up.
-    successors: Vec<usize>,
+    next: Successors,
+}
+
+impl<T, const CELLS: usize> Default for Known<T, CELLS> {
+    fn default() -> Self {
+        let cells = std::array::from_fn(|_| Vocabulary::default());
+        let (keys, positions, items) = (Vec::new(), Positions::default(), Vec::new());
+        Self { cells, keys, positions, items, next: Successors::default() }
+    }
+}
+
+impl<T, const CELLS: usize> Known<T, CELLS> {
+    /// Position of the item for these cells, worked out if they are new together.
+    pub(super) fn at(&mut self, cells: [&[u8]; CELLS], item: impl FnOnce() -> T) -> usize {
+        let mut key = [0; CELLS];
+        for ((number, texts), cell) in key.iter_mut().zip(&mut self.cells).zip(cells) {
+            *number = texts.number(cell);
+        }
+        let Self { keys, positions, items, next, .. } = self;
+        if let Some(at) = next.expected()
+            && keys.get(at) == Some(&key)
+        {
+            return next.pass(at);
+        }
+        let at = positions.find(&key, |at| &keys[at]).unwrap_or_else(|| {
+            items.push(item());
+            keys.push(key);
+            positions.add(keys.len() - 1, |at| &keys[at]);
+            keys.len() - 1
+        });
+        next.learn(at)
+    }
+}
+
+/// Different texts, numbered as they are met: of cells there are fewer than of rows, and far fewer than
+/// of rows put together.
+#[derive(Default)]
+struct Vocabulary {
+    bytes: Vec<u8>,
+    /// Where each text ends.
+    ends: Vec<usize>,
+    positions: Positions,
+    next: Successors,
+}
+
+impl Vocabulary {
+    fn number(&mut self, text: &[u8]) -> u32 {
+        let Self { bytes, ends, positions, next } = self;
+        let at = match next.expected() {
+            Some(at) if known(bytes, ends, at) == text => next.pass(at),
+            _ => {
+                let at = positions.find(text, |at| known(bytes, ends, at)).unwrap_or_else(|| {
+                    bytes.extend_from_slice(text);
+                    ends.push(bytes.len());
+                    positions.add(ends.len() - 1, |at| known(bytes, ends, at));
+                    ends.len() - 1
+                });
+                next.learn(at)
+            }
+        };
+        at as u32
+    }
+}
+
+fn known<'a>(bytes: &'a [u8], ends: &[usize], at: usize) -> &'a [u8] {
+    let start = at.checked_sub(1).map_or(0, |before| ends[before]);
+    &bytes[start..ends[at]]
+}
+
+/// Which position came after each the last time: a training loop repeats its launches in order, and to
+/// compare is cheaper than to look up.
+#[derive(Default)]
+struct Successors {
+    after: Vec<u32>,
     last: usize,
 }
 
-impl<T> Default for Known<T> {
-    fn default() -> Self {
-        let (at, texts, items, successors) =
-            (HashMap::default(), Vec::new(), Vec::new(), Vec::new());
-        Self { at, texts, items, successors, last: 0 }
+impl Successors {
+    fn expected(&self) -> Option<usize> {
+        self.after.get(self.last).map(|at| *at as usize)
     }
-}
 
-impl<T> Known<T> {
-    /// Position of the item for a text, worked out if it is new.
-    pub(super) fn at(&mut self, text: &[u8], item: impl FnOnce() -> T) -> usize {
-        let expected = self.successors.get(self.last).copied();
-        if let Some(at) = expected
-            && *self.texts[at] == *text
-        {
-            self.last = at;
-            return at;
-        }
-        let at = self.at.get(text).copied().unwrap_or_else(|| {
-            let (text, at) = (Arc::<[u8]>::from(text), self.items.len());
-            self.items.push(item());
-            self.texts.push(Arc::clone(&text));
-            self.successors.push(at);
-            self.at.insert(text, at);
-            at
-        });
-        self.successors[self.last] = at;
+    /// Goes on to a position that was expected.
+    fn pass(&mut self, at: usize) -> usize {
         self.last = at;
         at
     }
-}
 
-/// Eight bytes at a time, multiplied and rotated: one look-up per field is most of the reading time,
-/// and the keys are a profiler's, not an attacker's.
-#[derive(Default)]
-struct TextHasher(u64);
-
-impl TextHasher {
-    fn mix(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-impl Hasher for TextHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            let mut word = [0; 8];
-            word.copy_from_slice(chunk);
-            self.mix(u64::from_le_bytes(word));
+    /// Goes on to a position that was not.
+    fn learn(&mut self, at: usize) -> usize {
+        if self.after.len() <= at.max(self.last) {
+            self.after.resize(at.max(self.last) + 1, at as u32);
         }
-        let mut word = [0; 8];
-        word[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
-        self.mix(u64::from_le_bytes(word));
-    }
-
-    fn finish(&self) -> u64 {
-        // The map takes its bits from both ends.
-        self.0 ^ (self.0 >> 32)
+        self.after[self.last] = at as u32;
+        self.pass(at)
     }
 }
 
@@ -83,11 +112,23 @@ mod tests {
 
     #[test]
     fn a_text_is_known_in_whatever_order_it_comes() {
-        let mut known = Known::default();
-        for text in ["a", "b", "c", "a", "b", "a", "a", "c", "b", "d", "a", "b", "c"] {
-            let at = known.at(text.as_bytes(), || text);
+        let mut known = Known::<_, 1>::default();
+        for text in ["a", "b", "", "c", "a", "b", "a", "a", "c", "b", "", "d", "a", "b", "c"] {
+            let at = known.at([text.as_bytes()], || text);
             assert_eq!(known.items[at], text);
         }
-        assert_eq!(known.items, ["a", "b", "c", "d"]);
+        assert_eq!(known.items, ["a", "b", "", "c", "d"]);
+    }
+
+    #[test]
+    fn cells_are_known_together() {
+        let mut known = Known::<_, 2>::default();
+        for _ in 0..3 {
+            for cells in [["a", "b"], ["ab", ""], ["b", "a"], ["a", "b"], ["", "ab"], ["a", "a"]] {
+                let at = known.at(cells.map(str::as_bytes), || cells);
+                assert_eq!(known.items[at], cells);
+            }
+        }
+        assert_eq!(known.items, [["a", "b"], ["ab", ""], ["b", "a"], ["", "ab"], ["a", "a"]]);
     }
 }

@@ -30,11 +30,12 @@ const NEEDS: usize = 16_384;
 pub(super) struct Table {
     columns: Columns,
     numerals: Numerals,
-    kernels: Known<(NameId, Kernel)>,
-    operators: Known<Named>,
+    kernels: Known<(NameId, Kernel), 1>,
+    operators: Known<Named, 2>,
     /// What sizes tell, by kernel, operator and shape.
     needs: HashMap<(NameId, usize, Shape), Option<Need>>,
-    key: Vec<u8>,
+    /// What else tells operators of the same parameters apart.
+    which: Vec<u8>,
     origins: Vec<(Basis, OriginId)>,
     time_origin: OriginId,
     devices: Vec<(Vec<u8>, HintId)>,
@@ -82,7 +83,7 @@ impl Table {
             kernels: Known::default(),
             operators: Known::default(),
             needs: HashMap::new(),
-            key: Vec::new(),
+            which: Vec::new(),
             origins: Vec::new(),
             time_origin,
             devices: Vec::new(),
@@ -335,7 +336,7 @@ impl Table {
     }
 
     fn cell<'a>(&self, row: &'a Row, column: Column) -> &'a [u8] {
-        if self.contradicted.contains(&column) {
+        if !self.contradicted.is_empty() && self.contradicted.contains(&column) {
             return b"";
         }
         self.columns.at(column).map_or(b"", |at| row.cell(at))
@@ -417,7 +418,7 @@ impl Table {
         let long = self.cell(row, Column::LongKernel);
         let text = if long.is_empty() { self.cell(row, Column::Kernel) } else { long };
         self.tally.cut_kernels += u64::from(self.is_cut(row, Column::Kernel));
-        let at = self.kernels.at(text, || {
+        let at = self.kernels.at([text], || {
             let name = reading.name(text);
             (name, Kernel::of(&String::from_utf8_lossy(text)))
         });
@@ -431,19 +432,18 @@ impl Table {
                 .map(|column| self.cell(row, column));
         let cut = self.is_cut(row, Column::Params);
         self.tally.cut_params += u64::from(cut);
-        let mut key = std::mem::take(&mut self.key);
-        key.clear();
-        for part in [op, module, direction, params] {
-            key.extend_from_slice(part);
-            key.push(0);
-        }
         // Kernels without a name are named by their number within the operator.
         let sub = if nameless { self.cell(row, Column::Sub) } else { b"" };
-        key.extend_from_slice(sub);
-        key.push(u8::from(cut));
+        let mut which = std::mem::take(&mut self.which);
+        which.clear();
+        for part in [op, module, direction, sub] {
+            which.extend_from_slice(part);
+            which.push(0);
+        }
+        which.push(u8::from(cut));
         let text = String::from_utf8_lossy;
         let tally = &mut self.tally;
-        let at = self.operators.at(&key, || {
+        let at = self.operators.at([&which, params], || {
             let (op, module, params) = (text(op), text(module), text(params));
             let backward = direction == b"bprop";
             let read = if cut { Params::parse_cut(&params) } else { Params::parse(&params) };
@@ -459,7 +459,7 @@ impl Table {
                 plain: reading.name(plain.as_bytes()),
             }
         });
-        self.key = key;
+        self.which = which;
         at
     }
 

@@ -3,7 +3,7 @@
 mod shared;
 mod skipped;
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 #[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::error::Fault;
 use super::input;
 use super::json::Json;
-use super::lines::Lines;
+use super::lines::{Lines, append_line};
 use super::observed::Observed;
 use super::split::{BUFFER, LONGEST_ROW, Place, Records, fields};
 use super::{IngestError, Input, Numerals, Options, Sample};
@@ -235,18 +235,17 @@ impl<'a> Reading<'a> {
 
     /// Reads one raw line; 0 at the end of the file.
     pub(super) fn read_line(&mut self, line: &mut Vec<u8>) -> Result<usize, IngestError> {
-        let most = LONGEST_ROW as u64;
         let read = match self.bytes.as_mut() {
-            Some(Bytes::Alone(bytes)) => bytes.take(most).read_until(b'\n', line),
-            Some(Bytes::Shared(lines)) => lines.take(most).read_until(b'\n', line),
+            Some(Bytes::Alone(bytes)) => append_line(bytes, LONGEST_ROW, line),
+            Some(Bytes::Shared(lines)) => append_line(lines.as_mut(), LONGEST_ROW, line),
             None => return Ok(0),
         };
         self.lines += 1;
         match read {
-            Ok(read) if read as u64 == LONGEST_ROW as u64 => Err(self
+            Ok(LONGEST_ROW) => Err(self
                 .error(format!(
                     "line exceeds {} MiB; profilers do not write lines this long",
-                    LONGEST_ROW as u64 >> 20
+                    LONGEST_ROW >> 20
                 ))
                 .line(self.lines)
                 .help("is this a profiler's CSV? `rooflint formats` lists what can be read")),

@@ -3,6 +3,8 @@
 //! Only what is written by the rules is taken: a quote opens where a field begins and closes where
 //! one ends, or is doubled. The scan stops at anything else, which the `csv` crate then reads.
 
+use fearless_simd::{Level, Simd, dispatch};
+
 use super::marks::{BLOCK, Marks, parity};
 
 /// A row of the text.
@@ -59,6 +61,12 @@ impl Index {
 
     /// Finds the rows from `start` on; false if the row that starts there is against the rules.
     pub(super) fn scan(&mut self, text: &[u8], delimiter: u8) -> bool {
+        dispatch!(Level::new(), simd => self.scan_with(simd, text, delimiter))
+    }
+
+    #[expect(clippy::inline_always, reason = "so that it is compiled for each kind of processor")]
+    #[inline(always)]
+    fn scan_with<S: Simd>(&mut self, simd: S, text: &[u8], delimiter: u8) -> bool {
         let mut at = self.start;
         let mut row = Open::new(self.ends.len(), self.lines);
         // Whether the byte before a block ended a field or row, closed a quote, was inside of one.
@@ -75,7 +83,7 @@ impl Index {
                     (&padded, (1 << rest.len()) - 1)
                 }
             };
-            let Marks { quotes, delimiters, ends } = Marks::of(block, delimiter);
+            let Marks { quotes, delimiters, ends } = Marks::of(simd, block, delimiter);
             let inside = parity(quotes) ^ quoted;
             let (opens, shuts) = (quotes & inside, quotes & !inside);
             let edges = (delimiters | ends) & !inside;
@@ -101,7 +109,8 @@ impl Index {
     }
 
     /// Takes what was seen in the block at `at`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
     fn take(&mut self, text: &[u8], at: usize, seen: &Seen, row: &mut Open) -> Step {
         let Seen { edges, doubled, ends, faults } = *seen;
         if doubled | ends | faults == 0 {
@@ -135,7 +144,8 @@ impl Index {
     }
 
     /// Adds the ends of a block, eight at a time; those beyond the last are taken back.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
     fn push_all(&mut self, at: usize, mut edges: u64) {
         let length = self.ends.len() + edges.count_ones() as usize;
         while edges != 0 {
@@ -162,8 +172,7 @@ impl Index {
         let start = last.start as usize;
         if self.shared == 0 {
             let row = &text[start..self.start];
-            let pairs = row.iter().zip(&text[before.start as usize..start]);
-            let common = pairs.take_while(|(one, other)| one == other).count();
+            let common = common(row, &text[before.start as usize..start]);
             if common < WORTH {
                 return None;
             }
@@ -249,6 +258,15 @@ struct Seen {
     ends: u64,
     /// Quotes, and bytes after quotes, where the rules have none.
     faults: u64,
+}
+
+/// How many bytes two texts have in common at their beginning.
+fn common(one: &[u8], other: &[u8]) -> usize {
+    const STEP: usize = 16;
+    let steps = one.chunks_exact(STEP).zip(other.chunks_exact(STEP));
+    let known = STEP * steps.take_while(|(one, other)| one == other).count();
+    let rest = one[known..].iter().zip(&other[known..]);
+    known + rest.take_while(|(one, other)| one == other).count()
 }
 
 /// Place in the text of the lowest bit.

@@ -1,10 +1,23 @@
 //! The fields of one line.
 
+use fearless_simd::{Level, Simd, dispatch};
+
 use super::marks::{BLOCK, Marks, parity};
 
 /// Finds the fields of a line without its end, or returns `false`: every field must be between
 /// quotes, without a quote or line break inside.
 pub(in crate::ingest) fn quoted_fields(
+    line: &[u8],
+    delimiter: u8,
+    fields: &mut Vec<(usize, usize)>,
+) -> bool {
+    dispatch!(Level::new(), simd => quoted_fields_with(simd, line, delimiter, fields))
+}
+
+#[expect(clippy::inline_always, reason = "so that it is compiled for each kind of processor")]
+#[inline(always)]
+fn quoted_fields_with<S: Simd>(
+    simd: S,
     line: &[u8],
     delimiter: u8,
     fields: &mut Vec<(usize, usize)>,
@@ -22,7 +35,7 @@ pub(in crate::ingest) fn quoted_fields(
                 (&padded, (1 << bytes.len()) - 1)
             }
         };
-        let Marks { quotes, delimiters, ends } = Marks::of(block, delimiter);
+        let Marks { quotes, delimiters, ends } = Marks::of(simd, block, delimiter);
         let inside = parity(quotes) ^ quoted;
         let (opens, mut shuts) = (quotes & inside, quotes & !inside);
         let edges = delimiters & !inside;

@@ -81,7 +81,7 @@ impl Block {
             form => {
                 let ends = &self.index.ends[first..last];
                 let record = Record::split(self.text(), row.start, ends, line);
-                record.written(form == Form::Doubled, row.repeated as usize)
+                record.known(form == Form::Doubled, row.repeated as usize)
             }
         }
     }
@@ -351,7 +351,11 @@ impl Records {
     ///
     /// # Errors
     /// When the input fails (a broken archive, say), or a field is longer than any profiler's.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a record that is returned by a call is copied three times"
+    )]
+    #[inline(always)]
     pub fn next(&mut self) -> Result<Option<Record<'_>>, IngestError> {
         if self.next == self.block.len() && !self.turn()? {
             return Ok(None);
@@ -362,6 +366,7 @@ impl Records {
     }
 
     /// Takes the next block; false at the end.
+    #[inline(never)]
     fn turn(&mut self) -> Result<bool, IngestError> {
         self.next = 0;
         loop {

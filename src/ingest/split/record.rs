@@ -1,5 +1,7 @@
 //! One record of a table, borrowed from the text it was read from.
 
+use std::ops::RangeInclusive;
+
 /// The fields of a record, with its line.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'a> {
@@ -29,7 +31,7 @@ impl<'a> Record<'a> {
 
     /// The same, with what is known of how it is written; it begins with so many fields of the record
     /// before it.
-    pub(super) fn written(self, is_doubled: bool, repeated: usize) -> Self {
+    pub(super) fn known(self, is_doubled: bool, repeated: usize) -> Self {
         Self { repeated, is_doubled, ..self }
     }
 
@@ -73,6 +75,16 @@ impl<'a> Record<'a> {
             }
             Cells::Parsed(record) => record.get(column),
         }
+    }
+
+    /// Returns the text of neighboring fields as it stands in the file, with quotes and delimiters; `None` where it was
+    /// not kept, or there are not so many.
+    #[inline]
+    pub(in crate::ingest) fn written(&self, columns: RangeInclusive<usize>) -> Option<&'a [u8]> {
+        let Cells::Split { text, start, ends } = self.cells else { return None };
+        let end = *ends.get(*columns.end())?;
+        let start = columns.start().checked_sub(1).map_or(start, |before| ends[before] + 1);
+        text.get(start as usize..end as usize)
     }
 
     /// Returns the number of fields.
