@@ -92,11 +92,7 @@ impl Identity {
     }
 
     /// The identity of a launch, with its kernel's own name; the grid may come later, from its metrics.
-    pub(super) fn head<'r>(
-        &self,
-        reading: &mut Reading<'_>,
-        record: &'r Record<'_>,
-    ) -> (Head, &'r [u8]) {
+    pub(super) fn head(&self, reading: &mut Reading<'_>, record: &Record<'_>) -> Head {
         let (process, id) = self.key(record).unwrap_or_default();
         let dim = |column: Option<usize>| Dim3::parse_bytes(record.get(column?)?);
         let shape = Shape::new(dim(self.grid), dim(self.block));
@@ -105,8 +101,7 @@ impl Identity {
         let (path, before) = self.nvtx.of(record, kernel);
         let kernel = kernel.get(before..).unwrap_or(kernel);
         let (name, operator) = (reading.name(kernel), reading.name(path.as_bytes()));
-        let head = Head { process, id, name, operator, shape, stream, count: 1, ..Head::default() };
-        (head, kernel)
+        Head { process, id, name, operator, shape, stream, count: 1, ..Head::default() }
     }
 
     /// The device cells of a record: ordinal and compute capability.

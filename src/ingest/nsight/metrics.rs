@@ -15,9 +15,12 @@ pub(super) type Slot = usize;
 
 macro_rules! raws {
     ($($variant:ident, $dimension:ident, [$($name:literal),*];)*) => {
-        /// A metric with a slot of its own.
+        /// A metric with a slot of its own. What is derived together stands together: [`super::Gathered::has_any`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Raw { $($variant),* }
+
+        #[cfg(test)]
+        pub(super) const ALL: &[Raw] = &[$(Raw::$variant),*];
 
         const DIMENSIONS: &[Dimension] = &[$(Dimension::$dimension),*];
 
@@ -231,73 +234,14 @@ pub(super) const SASS: [&str; 12] = [
 ];
 
 const FORMS: usize = 4;
-const SASS_BASE: Slot = DIMENSIONS.len();
-const TENSOR_BASE: Slot = SASS_BASE + SASS.len() * FORMS;
+/// The first slot after those of [`Raw`].
+pub(super) const SASS_BASE: Slot = DIMENSIONS.len();
+/// The first slot of tensor counters, of which an export has any number.
+pub(super) const TENSOR_BASE: Slot = SASS_BASE + SASS.len() * FORMS;
 
 /// The slot of a SASS operation (by its position in [`SASS`]) in one form.
 pub(super) const fn sass_slot(operation: usize, form: Form) -> Slot {
     SASS_BASE + operation * FORMS + form as usize
-}
-
-/// The gathered values of one launch, in base units; NaN where there is none.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Gathered {
-    values: Vec<f64>,
-    /// Whether instrumenting counters (SASS patching) were collected.
-    pub(super) saw_sass: bool,
-    /// Whether any hardware counter beside cycles was collected.
-    pub(super) saw_hardware: bool,
-}
-
-impl Gathered {
-    /// Forgets the launch.
-    pub(super) fn clear(&mut self) {
-        self.values.iter_mut().for_each(|value| *value = f64::NAN);
-        self.saw_sass = false;
-        self.saw_hardware = false;
-    }
-
-    /// Keeps a value; the first one of a slot stays.
-    pub(super) fn set(&mut self, slot: Slot, value: f64) {
-        if self.values.len() <= slot {
-            self.values.resize(slot + 1, f64::NAN);
-        }
-        if self.values[slot].is_nan() {
-            self.values[slot] = value;
-        }
-    }
-
-    /// Takes a value back.
-    pub(super) fn unset(&mut self, slot: Slot) {
-        if let Some(value) = self.values.get_mut(slot) {
-            *value = f64::NAN;
-        }
-    }
-
-    /// The value of a metric.
-    pub(super) fn get(&self, raw: Raw) -> Option<f64> {
-        self.slot(raw as Slot)
-    }
-
-    /// The value in a slot.
-    pub(super) fn slot(&self, slot: Slot) -> Option<f64> {
-        self.values.get(slot).copied().filter(|value| !value.is_nan())
-    }
-
-    /// Takes over which kinds of counter a whole file has.
-    pub(super) fn saw_as(&mut self, other: &Self) {
-        self.saw_sass = other.saw_sass;
-        self.saw_hardware = other.saw_hardware;
-    }
-
-    /// Notes which kind of counter a metric is, for recognizing instrumented time.
-    pub(super) fn saw(&mut self, kind: Kind) {
-        match kind {
-            Kind::Sass => self.saw_sass = true,
-            Kind::Hardware => self.saw_hardware = true,
-            Kind::Neutral => {}
-        }
-    }
 }
 
 /// How a metric is collected.

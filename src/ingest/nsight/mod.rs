@@ -2,6 +2,7 @@
 
 mod derive;
 mod form;
+mod gathered;
 mod identity;
 mod messages;
 mod metrics;
@@ -20,11 +21,12 @@ formats! {
     report,
 }
 
-use derive::{Context, Deriver, OriginCache};
+use derive::{Context, Deriver, Instructions, OriginCache};
+use gathered::Gathered;
 use identity::{Attributes, Identity, complete_shape};
 use messages::Preamble;
 pub(super) use messages::no_table;
-use metrics::{Catalog, Gathered, Kind, Raw, Wanted, kind, rank};
+use metrics::{Catalog, Kind, Raw, Wanted, kind, rank};
 #[cfg(feature = "sqlite")]
 pub(super) use nvtx::steady;
 use rules::RuleColumns;

@@ -3,7 +3,7 @@
 //! What is gathered of each launch is kept until it is clear that its rows end with the next launch's:
 //! its quantities follow from all of its metrics, not from those of one part.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// Values kept while no launch has come again; longer exports are taken to have theirs together.
 const MOST_UNTIL_ONE_RETURNS: usize = 1_000_000;

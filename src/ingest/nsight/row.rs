@@ -1,8 +1,8 @@
 //! A launch while its metrics are gathered, and what a whole file of them shows.
 
-use super::{Catalog, Context, Deriver, Gathered, OriginCache, Raw};
+use super::{Catalog, Context, Deriver, Gathered, Instructions, OriginCache, Raw};
 use crate::ingest::{Numerals, Reading};
-use crate::model::{Head, HintId, Quantity, Values};
+use crate::model::{Head, Quantity, Values};
 use crate::units::Hertz;
 
 /// The launch being read.
@@ -10,6 +10,7 @@ pub(super) struct Row {
     pub(super) raw: Gathered,
     values: Values,
     origins: OriginCache,
+    instructions: Instructions,
     pub(super) numerals: Numerals,
     pub(super) units: &'static str,
     pub(super) seen: Seen,
@@ -57,6 +58,7 @@ impl Row {
             raw: Gathered::default(),
             values: Values::default(),
             origins: OriginCache::default(),
+            instructions: Instructions::default(),
             numerals,
             units: "base",
             seen: Seen::default(),
@@ -69,9 +71,8 @@ impl Row {
         reading: &mut Reading<'_>,
         catalog: &Catalog,
         head: Head,
-        kernel: &[u8],
     ) -> usize {
-        self.derive(reading, catalog, head.device, kernel);
+        self.derive(reading, catalog, &head);
         reading.push(head, &self.values)
     }
 
@@ -81,17 +82,11 @@ impl Row {
     }
 
     /// Derives the canonical values of the launch gathered.
-    pub(super) fn derive(
-        &mut self,
-        reading: &mut Reading<'_>,
-        catalog: &Catalog,
-        device: HintId,
-        kernel: &[u8],
-    ) {
-        self.values.clear();
-        let context = Context { kernel, device };
-        Deriver { reading, origins: &mut self.origins, raw: &self.raw, values: &mut self.values }
-            .derive(catalog, context);
+    pub(super) fn derive(&mut self, reading: &mut Reading<'_>, catalog: &Catalog, head: &Head) {
+        let Self { raw, values, origins, instructions, .. } = self;
+        values.clear();
+        let context = Context { kernel: head.name, device: head.device };
+        Deriver { reading, origins, instructions, raw, values }.derive(catalog, context);
         let raw = &self.raw;
         if let (Some(bytes), Some(rate), Some(time)) =
             (raw.get(Raw::DramBytes), raw.get(Raw::DramRate), raw.get(Raw::TimeSum))

@@ -60,7 +60,6 @@ struct Current {
     /// All cells before the metric: they identify the kernel.
     key: Vec<Vec<u8>>,
     head: Head,
-    kernel: Vec<u8>,
 }
 
 struct Table {
@@ -152,14 +151,14 @@ impl Table {
         let cell = record.get(self.columns.invocations).unwrap_or_default();
         let count = self.row.numerals.parse(cell).ok().flatten().filter(|count| *count >= 1.0);
         let Some(count) = count else { return false };
-        let (mut head, kernel) = self.identity.head(reading, record);
+        let mut head = self.identity.head(reading, record);
         let cells = self.identity.device_cells(record);
         let preamble = &self.preamble;
         head.device = self.identity.device(reading, cells, &[], |hint| preamble.complete(hint));
         head.id = self.kernels;
         head.count = count as u32;
         self.kernels += 1;
-        self.current = Some(Current { key, head, kernel: kernel.to_vec() });
+        self.current = Some(Current { key, head });
         true
     }
 
@@ -213,7 +212,7 @@ impl Table {
         let Some(mut current) = self.current.take() else { return };
         complete_shape(&mut current.head.shape, &self.row.raw);
         let head = current.head;
-        self.row.derive(reading, &self.catalog, head.device, &current.kernel);
+        self.row.derive(reading, &self.catalog, &head);
         // A kernel's rows may come in parts, one section after the other.
         match self.rows_by_key.get(&current.key) {
             Some(row) if !reading.contradicts(*row, self.row.values()) => {

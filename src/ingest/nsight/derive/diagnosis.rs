@@ -27,14 +27,25 @@ pub(super) fn sum(one: Option<f64>, two: Option<f64>) -> Option<f64> {
 impl Deriver<'_, '_, '_> {
     /// Everything that tells why a kernel is slow rather than how slow it is.
     pub(super) fn diagnosis(&mut self, catalog: &Catalog) {
-        self.global_accesses();
-        self.local_and_shared();
-        self.l2_traffic();
-        self.scheduling();
+        let raw = self.raw;
+        if raw.has_any(Raw::TheorySectors..=Raw::SharedPct) {
+            self.global_accesses();
+            self.local_and_shared();
+        }
+        if raw.has_any(Raw::LtsSectors..=Raw::AtomicPct) {
+            self.l2_traffic();
+        }
+        if raw.has_any(Raw::IssuePct..=Raw::PredicatedPerInstruction) {
+            self.scheduling();
+        }
         self.instruction_mix(catalog);
         self.residency();
-        self.pipes();
-        self.stalls();
+        if raw.has_any(Raw::PipeFmaCycles..=Raw::PipeLsuElapsed) {
+            self.pipes();
+        }
+        if raw.has_any(Raw::WarpLatency..=Raw::StallGmmaPct) {
+            self.stalls();
+        }
     }
 
     fn global_accesses(&mut self) {
@@ -44,7 +55,7 @@ impl Deriver<'_, '_, '_> {
             share(raw.get(Raw::TheoryIdeal), raw.get(Raw::TheorySectors)),
             "memory_l2_theoretical_sectors_global_ideal ÷ memory_l2_theoretical_sectors_global",
         );
-        for (quantity, bytes, percent, formula, percent_formula) in [
+        for (quantity, bytes, percent, formula, percent_formula) in &[
             (
                 Quantity::LoadSectorEfficiency,
                 Raw::LoadBytesPerSector,
@@ -61,10 +72,10 @@ impl Deriver<'_, '_, '_> {
             ),
         ] {
             // Zero bytes per sector means no such access, not a wasteful one.
-            let used = raw.get(bytes).filter(|bytes| *bytes > 0.0);
-            self.derived(quantity, share(used, Some(SECTOR)), formula);
-            let used = raw.get(percent).filter(|percent| *percent > 0.0);
-            self.derived(quantity, used.map(|used| used.min(1.0)), percent_formula);
+            let used = raw.get(*bytes).filter(|bytes| *bytes > 0.0);
+            self.derived(*quantity, share(used, Some(SECTOR)), formula);
+            let used = raw.get(*percent).filter(|percent| *percent > 0.0);
+            self.derived(*quantity, used.map(|used| used.min(1.0)), percent_formula);
         }
         let narrow = [Raw::Memory8, Raw::Memory16, Raw::Memory32];
         let wide = [Raw::Memory64, Raw::Memory128];
@@ -111,7 +122,7 @@ impl Deriver<'_, '_, '_> {
             share(spills, raw.get(Raw::InstructionsExecuted)),
             "derived__local_spilling_requests ÷ smsp__inst_executed.sum",
         );
-        for (quantity, part, whole, formula) in [
+        for (quantity, part, whole, formula) in &[
             (
                 Quantity::SharedLoadConflicts,
                 Raw::SharedLoadConflicts,
@@ -131,7 +142,7 @@ impl Deriver<'_, '_, '_> {
                 "memory_l1_wavefronts_shared_ideal ÷ memory_l1_wavefronts_shared",
             ),
         ] {
-            self.derived(quantity, share(raw.get(part), raw.get(whole)), formula);
+            self.derived(*quantity, share(raw.get(*part), raw.get(*whole)), formula);
         }
     }
 
@@ -205,7 +216,7 @@ impl Deriver<'_, '_, '_> {
     }
 
     fn scheduling(&mut self) {
-        for (quantity, raw, formula) in [
+        for (quantity, raw, formula) in &[
             (
                 Quantity::IssueActive,
                 Raw::IssuePct,
@@ -235,7 +246,7 @@ impl Deriver<'_, '_, '_> {
                 "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
             ),
         ] {
-            self.measured(quantity, raw, formula);
+            self.measured(*quantity, *raw, formula);
         }
     }
 
@@ -306,7 +317,7 @@ impl Deriver<'_, '_, '_> {
 
     fn residency(&mut self) {
         let raw = self.raw;
-        for (quantity, raw, formula) in [
+        for (quantity, raw, formula) in &[
             (Quantity::BlocksByRegisters, Raw::LimitRegisters, "launch__occupancy_limit_registers"),
             (
                 Quantity::BlocksBySharedMemory,
@@ -316,7 +327,7 @@ impl Deriver<'_, '_, '_> {
             (Quantity::BlocksBySlots, Raw::LimitBlocks, "launch__occupancy_limit_blocks"),
             (Quantity::BlocksByWarps, Raw::LimitWarps, "launch__occupancy_limit_warps"),
         ] {
-            self.measured(quantity, raw, formula);
+            self.measured(*quantity, *raw, formula);
         }
         let longer =
             raw.get(Raw::SmActiveMax).zip(raw.get(Raw::SmActiveAvg)).map(|(max, avg)| max - avg);
@@ -337,7 +348,7 @@ impl Deriver<'_, '_, '_> {
     /// Utilization of the pipes: cycles in which a pipe worked, else instructions over the most.
     fn pipes(&mut self) {
         use Quantity::{PipeAlu, PipeFma, PipeFp16, PipeFp64, PipeLsu, PipeXu};
-        for (quantity, raw, formula) in [
+        for (quantity, raw, formula) in &[
             (
                 PipeFma,
                 Raw::PipeFmaCycles,
@@ -405,7 +416,7 @@ impl Deriver<'_, '_, '_> {
                 "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed",
             ),
         ] {
-            self.measured(quantity, raw, formula);
+            self.measured(*quantity, *raw, formula);
         }
     }
 

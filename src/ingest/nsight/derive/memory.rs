@@ -90,7 +90,9 @@ impl Deriver<'_, '_, '_> {
             let formula = "32× lts__t_sectors_lookup_miss.sum; no DRAM counter on this device";
             self.set(bytes, sectors(missed), OriginKind::Modeled, formula);
         }
-        self.l2_misses();
+        if raw.has_any(Raw::LtsSectors..=Raw::AtomicPct) {
+            self.l2_misses();
+        }
         self.measured(
             Quantity::DramActive,
             Raw::DramActivePct,
@@ -189,8 +191,10 @@ impl Deriver<'_, '_, '_> {
     }
 
     pub(super) fn caches(&mut self) {
-        self.beside_l1();
         let raw = self.raw;
+        if raw.has_any(Raw::TheorySectors..=Raw::AtomicPct) {
+            self.beside_l1();
+        }
         let per_cycle = |peak: Option<f64>, clock| Some(peak? * raw.get(clock)?);
         // One definition for bytes and peak: mixing them would give a wrong utilization.
         if let Some(requested) = raw.get(Raw::LtsTexSectors) {

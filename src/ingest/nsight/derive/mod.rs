@@ -11,33 +11,42 @@ mod traffic;
 mod validity;
 mod work;
 
-use super::metrics::{Catalog, Gathered, Raw};
+pub(super) use work::Instructions;
+
+use super::gathered::Gathered;
+use super::metrics::{Catalog, Raw};
 use crate::ingest::Reading;
-use crate::model::{HintId, Origin, OriginId, OriginKind, Quantity, Values};
+use crate::model::{HintId, NameId, Origin, OriginId, OriginKind, Quantity, Values};
 use crate::roofline;
 use crate::units::Hertz;
 
 /// What is known of the launch beside its metrics.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Context<'a> {
-    /// Kernel name as printed; its tokens tell tile and instruction shapes.
-    pub(super) kernel: &'a [u8],
+pub(super) struct Context {
+    /// The kernel's name; its tokens tell tile and instruction shapes.
+    pub(super) kernel: NameId,
     /// The device, whose compute capability the export may have.
     pub(super) device: HintId,
 }
 
 /// Origins by formula, so that a million launches do not compare strings.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct OriginCache {
     known: Vec<Known>,
     /// The one met last of those that share a slot.
-    recent: Vec<Option<Known>>,
+    recent: Box<[Option<Known>; SLOTS]>,
 }
 
 type Known = (&'static str, OriginKind, OriginId);
 
 /// Slots, by where a formula is in the program.
 const SLOTS: usize = 256;
+
+impl Default for OriginCache {
+    fn default() -> Self {
+        Self { known: Vec::new(), recent: Box::new([None; SLOTS]) }
+    }
+}
 
 impl OriginCache {
     fn id(
@@ -60,7 +69,7 @@ impl OriginCache {
         let is_same = |entry: &Known| std::ptr::eq(entry.0, formula) && entry.1 == kind;
         let address = formula.as_ptr().addr();
         let slot = (address ^ address >> 8 ^ formula.len()) % SLOTS;
-        if let Some(Some(entry)) = self.recent.get(slot)
+        if let Some(entry) = &self.recent[slot]
             && is_same(entry)
         {
             return entry.2;
@@ -71,7 +80,6 @@ impl OriginCache {
             self.known.push((formula, kind, id));
             (formula, kind, id)
         });
-        self.recent.resize(SLOTS, None);
         self.recent[slot] = Some(entry);
         entry.2
     }
@@ -81,13 +89,14 @@ impl OriginCache {
 pub(super) struct Deriver<'r, 'p, 'g> {
     pub(super) reading: &'r mut Reading<'p>,
     pub(super) origins: &'r mut OriginCache,
+    pub(super) instructions: &'r mut Instructions,
     pub(super) raw: &'g Gathered,
     pub(super) values: &'r mut Values,
 }
 
 impl Deriver<'_, '_, '_> {
     /// Derives everything the metrics allow.
-    pub(super) fn derive(mut self, catalog: &Catalog, context: Context<'_>) {
+    pub(super) fn derive(mut self, catalog: &Catalog, context: Context) {
         self.clocks();
         self.time();
         self.clock_from_cycles();
@@ -169,7 +178,7 @@ impl Deriver<'_, '_, '_> {
             let (cycles, clock) = (raw.get(cycles)?, raw.get(clock)?);
             Some(roofline::duration_from_cycles(cycles, Hertz::new(clock)).get())
         };
-        for (cycles, clock, formula) in [
+        for (cycles, clock, formula) in &[
             (
                 Raw::SmCycles,
                 Raw::SmClock,
@@ -196,7 +205,7 @@ impl Deriver<'_, '_, '_> {
                 "Elapsed Cycles ÷ SM Frequency (within 0.5%)",
             ),
         ] {
-            self.positive_time(quotient(cycles, clock), kind, formula);
+            self.positive_time(quotient(*cycles, *clock), kind, formula);
         }
     }
 
@@ -234,18 +243,16 @@ impl Deriver<'_, '_, '_> {
         }
         self.measured(Quantity::Waves, Raw::Waves, "launch__waves_per_multiprocessor");
         self.measured(Quantity::SmCount, Raw::SmCount, "launch__sm_count");
+        let barriers =
+            raw.get(Raw::LimitBarriers).filter(|limit| *limit > 0.0).unwrap_or(f64::INFINITY);
         let limits = [Raw::LimitRegisters, Raw::LimitShared, Raw::LimitBlocks, Raw::LimitWarps];
-        let limits: Option<Vec<f64>> = limits.into_iter().map(|limit| raw.get(limit)).collect();
-        if let Some(limits) = limits {
-            let barriers =
-                raw.get(Raw::LimitBarriers).filter(|limit| *limit > 0.0).unwrap_or(f64::INFINITY);
-            let least = limits.into_iter().fold(barriers, f64::min);
-            self.derived(
-                Quantity::ResidentBlocksPerSm,
-                Some(least),
-                "smallest of the launch__occupancy_limit_*",
-            );
-        }
+        let least =
+            limits.into_iter().try_fold(barriers, |least, limit| Some(least.min(raw.get(limit)?)));
+        self.derived(
+            Quantity::ResidentBlocksPerSm,
+            least,
+            "smallest of the launch__occupancy_limit_*",
+        );
         self.measured(
             Quantity::AchievedOccupancy,
             Raw::AchievedPct,
@@ -272,7 +279,7 @@ impl Deriver<'_, '_, '_> {
     }
 
     fn speed_of_light(&mut self) {
-        for (quantity, raw, formula) in [
+        for (quantity, raw, formula) in &[
             (
                 Quantity::SmThroughput,
                 Raw::SmPct,
@@ -303,7 +310,51 @@ impl Deriver<'_, '_, '_> {
             (Quantity::L2HitRate, Raw::L2Hit, "lts__t_sector_hit_rate.pct"),
             (Quantity::L1HitRate, Raw::L1Hit, "l1tex__t_sector_hit_rate.pct"),
         ] {
-            self.measured(quantity, raw, formula);
+            self.measured(*quantity, *raw, formula);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::ingest::nsight::metrics::{ALL, Raw};
+    use crate::ingest::nsight::row::Row;
+    use crate::ingest::{Input, Numerals, Options, Reading};
+    use crate::model::{DeviceHint, Head, Profile, Quantity};
+
+    /// What follows from these metrics, if what none of them leads to is passed over, or if nothing is.
+    fn derived(metrics: &[(Raw, f64)], assumes_all: bool) -> Vec<(Quantity, f64)> {
+        let mut profile = Profile::default();
+        let input = Input::text("page.csv", "ID\n");
+        let mut reading = Reading::open(&input, &Options::default(), &mut profile).unwrap();
+        let head = Head { device: reading.hint(DeviceHint::default()), ..Head::default() };
+        let mut row = Row::new(Numerals::default());
+        row.raw.assumes_all = assumes_all;
+        for (raw, value) in metrics {
+            row.raw.set(*raw as usize, *value);
+        }
+        row.derive(&mut reading, &super::Catalog::default(), &head);
+        row.values().iter().collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn what_is_passed_over_leads_to_nothing(
+            metrics in prop::collection::vec((prop::sample::select(ALL), 0_u32..5), 0..12),
+        ) {
+            let metrics: Vec<_> =
+                metrics.into_iter().map(|(raw, value)| (raw, f64::from(value) / 2.0)).collect();
+            prop_assert_eq!(derived(&metrics, false), derived(&metrics, true));
+        }
+    }
+
+    #[test]
+    fn no_metric_is_passed_over_alone() {
+        for raw in ALL {
+            assert_eq!(derived(&[(*raw, 1.0)], false), derived(&[(*raw, 1.0)], true), "{raw:?}");
         }
     }
 }

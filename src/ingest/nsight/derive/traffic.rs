@@ -11,6 +11,9 @@ use crate::roofline;
 impl Deriver<'_, '_, '_> {
     pub(super) fn traffic(&mut self) {
         self.reads();
+        if !self.raw.has_any(Raw::TheorySectors..=Raw::CompressionInputDetails) {
+            return;
+        }
         self.shared();
         self.compression();
         self.measured(Quantity::EccEnabled, Raw::EccEnabled, "device__attribute_ecc_enabled");

@@ -67,7 +67,7 @@ impl Deriver<'_, '_, '_> {
         let (read, write) = (raw.get(Raw::DramRead), raw.get(Raw::DramWrite));
         let all = self.values.get(Quantity::DramBytes);
         let bytes = raw.get(Raw::DramBytes);
-        let mut pairs = vec![
+        let pairs = [
             (
                 apart(bytes, sum(read, write), None),
                 "dram__bytes.sum and dram__bytes_read.sum + dram__bytes_write.sum",
@@ -88,13 +88,14 @@ impl Deriver<'_, '_, '_> {
             (self.activities_apart(), "dram__bytes.sum ÷ (time × peak) and dram__cycles_active"),
         ];
         let cycles = self.cycles();
-        for (operation, formula) in FUSED {
+        let fused = FUSED.into_iter().map(|(operation, formula)| {
             let rate = raw.slot(sass_slot(operation, Form::PerCycle));
             let counted = rate.zip(cycles).map(|(rate, cycles)| rate * cycles);
             let sum = raw.slot(sass_slot(operation, Form::Sum));
-            pairs.push((apart(sum, counted, None), formula));
-        }
-        let known = pairs.into_iter().filter_map(|(apart, formula)| Some((apart?, formula)));
+            (apart(sum, counted, None), formula)
+        });
+        let pairs = pairs.into_iter().chain(fused);
+        let known = pairs.filter_map(|(apart, formula)| Some((apart?, formula)));
         if let Some((apart, formula)) = known.max_by(|one, two| one.0.total_cmp(&two.0)) {
             self.set(Quantity::PassDisagreement, apart, OriginKind::Derived, formula);
         }

@@ -4,7 +4,7 @@ use super::{Context, Deriver};
 use crate::ingest::nsight::form::Form;
 use crate::ingest::nsight::metrics::{Catalog, Raw, sass_slot};
 use crate::ingest::nsight::tensor::{self, TensorMetric};
-use crate::model::{OriginKind, Pipe, Quantity};
+use crate::model::{NameId, OriginKind, Pipe, Quantity};
 use crate::roofline;
 use crate::units::Hertz;
 
@@ -96,8 +96,9 @@ impl Deriver<'_, '_, '_> {
     }
 
     fn vector_pipe(&mut self, pipe: Pipe, counts: [Option<(f64, Form)>; 3], lanes: f64) {
-        let known: Vec<(f64, Form)> = counts.iter().flatten().copied().collect();
-        let Some((_, form)) = known.first().copied() else { return };
+        let mut known = counts.iter().flatten();
+        let Some((_, form)) = known.next().copied() else { return };
+        let is_whole = known.count() == 2;
         let [add, mul, fma] = counts.map(|count| count.map_or(0.0, |(count, _)| count));
         let mut flops = roofline::half_operations(add, mul, fma, lanes).get();
         // Packed FP32 of compute capability 10: two lanes each.
@@ -107,7 +108,7 @@ impl Deriver<'_, '_, '_> {
             flops += 2.0 * roofline::operations(add, mul, fma).get();
         }
         let quantity = Quantity::Work(pipe);
-        if known.len() < 3 {
+        if !is_whole {
             let formula = "add + mul + 2 × fma, of which only some were collected";
             let origin =
                 self.origins.with(self.reading, OriginKind::Derived, formula, 1.0, f64::INFINITY);
@@ -133,7 +134,7 @@ impl Deriver<'_, '_, '_> {
         self.set(quantity, flops, OriginKind::Derived, formula);
     }
 
-    pub(super) fn tensor_work(&mut self, catalog: &Catalog, context: Context<'_>) {
+    pub(super) fn tensor_work(&mut self, catalog: &Catalog, context: Context) {
         let (cycles, time, clock) = (self.cycles(), self.duration(), self.sm_clock());
         let mut counts = Vec::new();
         let mut peaks = Vec::new();
@@ -184,15 +185,17 @@ impl Deriver<'_, '_, '_> {
     }
 
     /// Tensor operations from warp instructions, where the instruction's shape is known.
-    fn tensor_instructions(&mut self, context: Context<'_>) {
+    fn tensor_instructions(&mut self, context: Context) {
         let Some(mut count) = self.raw.get(Raw::TensorInstructions) else { return };
         let work = Quantity::Work(Pipe::Fp16Matrix);
         let mut is_least = false;
-        let capability = self.reading.device(context.device).compute_capability.clone();
-        let capability = capability.as_deref();
-        let shape = shape_in_name(&String::from_utf8_lossy(context.kernel));
+        let device = self.reading.device(context.device);
+        let capability = device.compute_capability.as_deref();
+        let (is_known, is_volta) = (capability.is_some(), capability == Some("7.0"));
         // GA100 and GH100 run packed-half multiply-adds on the tensor pipe (HFMA2.MMA).
-        if matches!(capability, Some("8.0" | "9.0")) && count > 0.0 {
+        let has_packed_half = matches!(capability, Some("8.0" | "9.0"));
+        let shape = self.instructions.of(context.kernel, self.reading.text(context.kernel));
+        if has_packed_half && count > 0.0 {
             let Some((half, _)) = self.count(HFMA) else {
                 let formula = "2048× sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions";
                 let origin = self.origins.with(
@@ -214,7 +217,7 @@ impl Deriver<'_, '_, '_> {
             if shape.is_none() && count <= half / on - half / 32.0 {
                 count = 0.0;
             }
-        } else if capability.is_none()
+        } else if !is_known
             && let Some((half, _)) = self.count(HFMA)
             && half > 0.0
         {
@@ -244,7 +247,7 @@ impl Deriver<'_, '_, '_> {
             let kind = OriginKind::Derived;
             let origin = self.origins.with(self.reading, kind, formula, 1.0, high);
             self.values.set(work, count * each, origin);
-        } else if capability == Some("7.0") {
+        } else if is_volta {
             self.set(
                 work,
                 count * 512.0,
@@ -270,6 +273,28 @@ fn dedup(counts: &mut Vec<(TensorMetric, f64)>) {
         seen.push(*metric);
         fresh
     });
+}
+
+/// What the names of kernels tell of their matrix instructions: a million launches have few names.
+#[derive(Debug, Default)]
+pub(in crate::ingest::nsight) struct Instructions {
+    /// The name met last of those that share a slot.
+    recent: Vec<Option<(NameId, Option<f64>)>>,
+}
+
+impl Instructions {
+    /// Slots, by the number of a name.
+    const SLOTS: usize = 256;
+
+    /// Operations of one instruction, if the name spells it out.
+    fn of(&mut self, id: NameId, name: &str) -> Option<f64> {
+        self.recent.resize(Self::SLOTS, None);
+        let slot = &mut self.recent[id.0 as usize % Self::SLOTS];
+        match slot {
+            Some((known, operations)) if *known == id => *operations,
+            _ => slot.insert((id, shape_in_name(name))).1,
+        }
+    }
 }
 
 /// Operations of the matrix instruction that a cuBLAS or CUTLASS kernel name spells out.

@@ -9,6 +9,8 @@ pub(super) struct Metric {
     pub(super) section: Vec<u8>,
     pub(super) name: Vec<u8>,
     pub(super) unit: Vec<u8>,
+    /// The three as a record wrote them, quotes and delimiters included.
+    written: Vec<u8>,
     pub(super) meaning: Meaning,
     pub(super) kind: Kind,
     pub(super) launches: u64,
@@ -46,7 +48,24 @@ impl Metrics {
         self.next = 0;
     }
 
-    pub(super) fn find(&mut self, section: &[u8], name: &[u8], unit: &[u8]) -> usize {
+    /// The metric that came at this place of the launch before, if this record writes it alike; an empty text says
+    /// nothing.
+    #[inline]
+    pub(super) fn expected(&mut self, written: &[u8]) -> Option<usize> {
+        let expected = *self.order.get(self.next)?;
+        let is_same = !written.is_empty() && self.known[expected].written == written;
+        self.next += usize::from(is_same);
+        is_same.then_some(expected)
+    }
+
+    /// The metric of a record.
+    pub(super) fn find(
+        &mut self,
+        section: &[u8],
+        name: &[u8],
+        unit: &[u8],
+        written: &[u8],
+    ) -> usize {
         let place = self.next;
         self.next += 1;
         if let Some(expected) = self.order.get(place).copied() {
@@ -56,6 +75,9 @@ impl Metrics {
             }
         }
         let found = self.look_up(section, name, unit);
+        let metric = &mut self.known[found];
+        metric.written.clear();
+        metric.written.extend_from_slice(written);
         if place < self.order.len() {
             self.order[place] = found;
         } else if place == self.order.len() && place < 4096 {
@@ -87,6 +109,7 @@ impl Metrics {
             section: section.to_vec(),
             name: name.to_vec(),
             unit: unit_word.to_vec(),
+            written: Vec::new(),
             twin: self.known.iter().position(|one| one.name == name && one.section == section),
             meaning,
             kind: kind(&name_text),

@@ -70,6 +70,18 @@ impl Columns {
             width: header.len(),
         }
     }
+
+    /// What a record says of its metric, as it is written: section, name and unit stand side by side. Empty
+    /// where they do not.
+    fn written<'r>(&self, record: &Record<'r>) -> &'r [u8] {
+        let (section, unit) = (self.section, self.unit);
+        let first = section.filter(|section| section + 1 == self.name).unwrap_or(self.name);
+        let is_all = section.is_none_or(|section| section == first);
+        match unit.filter(|unit| is_all && *unit == self.name + 1) {
+            Some(unit) => record.written(first..=unit).unwrap_or_default(),
+            None => b"",
+        }
+    }
 }
 
 /// The error where the rows of a launch cannot be put together.
@@ -80,6 +92,7 @@ fn scattered(reading: &Reading<'_>, (process, id): (u32, u32)) -> IngestError {
 }
 
 /// The launch whose rows are being gathered.
+#[derive(Default)]
 struct Current {
     key: (u32, u32),
     process: Vec<u8>,
@@ -87,7 +100,6 @@ struct Current {
     head: Head,
     /// The cell of the kernel's name, which may have a range before the name.
     kernel: Vec<u8>,
-    name: Vec<u8>,
     ordinal: Vec<u8>,
     capability: Vec<u8>,
 }
@@ -150,6 +162,8 @@ struct Table {
     metrics: Metrics,
     row: Row,
     current: Option<Current>,
+    /// Memory of the launch before.
+    before: Current,
     /// Whether the record before was a row of it.
     is_within: bool,
     /// The values of the current launch.
@@ -181,6 +195,7 @@ impl Table {
             metrics: Metrics::default(),
             row: Row::new(numerals),
             current: None,
+            before: Current::default(),
             is_within: false,
             cells: Vec::new(),
             launch: 1,
@@ -231,24 +246,36 @@ impl Table {
             let [process, id] = self.identity.number_cells(record);
             let kernel = record.get(self.identity.kernel).unwrap_or_default();
             let [ordinal, capability] = self.identity.device_cells(record);
-            let (head, name) = self.identity.head(reading, record);
-            self.current = Some(Current {
-                key,
-                process: process.to_vec(),
-                id: id.to_vec(),
-                head,
-                kernel: kernel.to_vec(),
-                name: name.to_vec(),
-                ordinal: ordinal.to_vec(),
-                capability: capability.to_vec(),
-            });
+            let mut current = std::mem::take(&mut self.before);
+            (current.key, current.head) = (key, self.identity.head(reading, record));
+            for (into, cell) in [
+                (&mut current.process, process),
+                (&mut current.id, id),
+                (&mut current.kernel, kernel),
+                (&mut current.ordinal, ordinal),
+                (&mut current.capability, capability),
+            ] {
+                into.clear();
+                into.extend_from_slice(cell);
+            }
+            self.current = Some(current);
         }
         self.is_within = true;
-        let name = record.get(columns.name).unwrap_or_default();
-        if name.is_empty() {
-            return self.rule(reading, record, line);
-        }
-        self.value(reading, record, line)
+        let written = columns.written(record);
+        let found = match self.metrics.expected(written) {
+            Some(found) => found,
+            None => {
+                let cell = |column: Option<usize>| {
+                    column.and_then(|column| record.get(column)).unwrap_or_default()
+                };
+                let name = record.get(columns.name).unwrap_or_default();
+                if name.is_empty() {
+                    return self.rule(reading, record, line);
+                }
+                self.metrics.find(cell(columns.section), name, cell(columns.unit), written)
+            }
+        };
+        self.value(reading, record, found, line)
     }
 
     /// Rows of a launch follow each other: comparing cells is cheaper than reading them.
@@ -264,14 +291,9 @@ impl Table {
         &mut self,
         reading: &mut Reading<'_>,
         record: &Record<'_>,
+        found: usize,
         line: u64,
     ) -> Result<(), IngestError> {
-        let columns = self.columns;
-        let cell = |column: Option<usize>| {
-            column.and_then(|column| record.get(column)).unwrap_or_default()
-        };
-        let name = record.get(columns.name).unwrap_or_default();
-        let found = self.metrics.find(cell(columns.section), name, cell(columns.unit));
         let metric = &mut self.metrics.known[found];
         self.row.raw.saw(metric.kind);
         let (slot, factor, dimension) = match &metric.meaning {
@@ -279,7 +301,7 @@ impl Table {
             Meaning::Value { slot, factor, dimension } => (*slot, *factor, *dimension),
             Meaning::Unusable(_) => (usize::MAX, 0.0, Dimension::Count),
         };
-        let text = record.get(columns.value).unwrap_or_default();
+        let text = record.get(self.columns.value).unwrap_or_default();
         let shown = || String::from_utf8_lossy(text).into_owned();
         match (self.row.numerals.parse(text), &metric.meaning) {
             // `n/a` and `no data` come with an empty unit.
@@ -371,7 +393,7 @@ impl Table {
         });
         complete_shape(&mut current.head.shape, &self.row.raw);
         let catalog = &self.metrics.catalog;
-        self.row.derive(reading, catalog, current.head.device, &current.name);
+        self.row.derive(reading, catalog, &current.head);
         let known = match &mut self.apart {
             Some(apart) => {
                 apart.push(Apart { key: current.key, cells: self.cells.clone() });
@@ -393,6 +415,7 @@ impl Table {
         }
         self.row.raw.clear();
         self.cells.clear();
+        self.before = current;
         Ok(())
     }
 
@@ -445,8 +468,7 @@ impl Table {
                 head.device = reading.hint(hint);
             }
             complete_shape(&mut head.shape, &self.row.raw);
-            let name = reading.text(head.name).to_owned();
-            self.row.derive(reading, &self.metrics.catalog, head.device, name.as_bytes());
+            self.row.derive(reading, &self.metrics.catalog, &head);
             reading.revise(row, &head, self.row.values());
         }
         Ok(())

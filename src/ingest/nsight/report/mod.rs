@@ -324,14 +324,14 @@ impl Report {
         let device = self.identity.device(reading, cells, &self.described, |hint| {
             attributes.complete(hint, &record, parse);
         });
-        let (mut head, kernel) = self.identity.head(reading, &record);
+        let mut head = self.identity.head(reading, &record);
         head.device = device;
         let path = launch::path(launch);
         if !path.is_empty() {
             head.operator = reading.name(path.as_bytes());
         }
         complete_shape(&mut head.shape, &self.row.raw);
-        let row = self.row.push(reading, &self.catalog, head, kernel);
+        let row = self.row.push(reading, &self.catalog, head);
         for rule in &launch.rules {
             for item in rule.body.iter().flat_map(|body| &body.items) {
                 self.advise(reading, row, (&rule.id, item), line)?;
