@@ -16,92 +16,95 @@ import sys
 import tempfile
 import time
 
-SCRIPTS = {
-    "polars": """
-import polars as pl, sys
+# What a roofline needs of an export of Nsight Compute; a file may lack some.
+METRICS = [
+    "gpu__time_duration.sum",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "lts__t_bytes.sum",
+    "l1tex__t_bytes.sum",
+    "sm__cycles_elapsed.avg",
+    "sm__cycles_elapsed.avg.per_second",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+] + [f"{unit}__sass_thread_inst_executed_op_{op}_pred_on.sum" for unit in ("sm", "smsp")
+     for op in ("dadd", "dmul", "dfma", "fadd", "fmul", "ffma")]
+
+# Every script finds its columns by name: whole numbers, words, numbers.
+COLUMNS = f"""
+import csv, sys
 path, kind = sys.argv[1:]
-scan = lambda skip=0: pl.scan_csv(path, infer_schema=False, skip_rows_after_header=skip)
-number = lambda c: pl.col(c).str.replace_all(",", "", literal=True).cast(pl.Float64, strict=False)
-if kind == "wide":
-    frame = scan(1)
-    names = frame.collect_schema().names()
-    u, s = [names[i] for i in (0, 1, 5, 6, 9)], [names[i] for i in (4, 7, 8, 10)]
-    out = frame.select([pl.col(c).cast(pl.UInt32) for c in u] + s + [number(c) for c in names[11:27]])
-elif kind == "long":
-    metrics = scan().head(16).collect()["Metric Name"].to_list()
-    value = scan().with_columns(number("Metric Value").alias("v")).group_by("ID", "Process ID")
-    out = value.agg([pl.col("v").filter(pl.col("Metric Name") == m).first().alias(m) for m in metrics]
-                    + [pl.col(c).first() for c in ("Kernel Name", "Context", "Stream")])
-else:
-    names = scan().collect_schema().names()
-    u, f = [names[i] for i in (0, 2, 9, 10)], [names[i] for i in (7, 13, 14)]
-    s = [c for c in names if c not in u + f]
-    out = scan().select([pl.col(c).cast(pl.UInt32) for c in u] + s + [number(c) for c in f])
-print(out.collect().height)
-""",
-    "pandas": """
-import pandas as pd, sys
-path, kind = sys.argv[1:]
-names = list(pd.read_csv(path, nrows=0).columns)
-if kind == "wide":
-    use = [names[i] for i in (0, 1, 4, 5, 6, 7, 8, 9, 10)] + names[11:27]
-    out = pd.read_csv(path, usecols=use, thousands=",", skiprows=[1],
-                      dtype={names[i]: "category" for i in (4, 7, 8, 10)})
-elif kind == "long":
-    use = ["ID", "Process ID", "Kernel Name", "Context", "Stream", "Metric Name", "Metric Value"]
-    rows = pd.read_csv(path, usecols=use, thousands=",", dtype={"Kernel Name": "category", "Metric Name": "category"})
-    out = rows.pivot(index="ID", columns="Metric Name", values="Metric Value")
-else:
-    out = pd.read_csv(path, thousands=",", dtype={names[i]: "category" for i in (1, 3, 4, 5, 6, 8, 11, 12)})
-print(len(out))
-""",
-    "pyarrow": """
-import csv, pyarrow as pa, pyarrow.csv, pyarrow.compute as pc, sys
-path, kind = sys.argv[1:]
-with open(path) as file:
-    names = next(csv.reader(file))
-identity = ["ID", "Process ID", "Kernel Name", "Context", "Stream"]
-keep = names
-if kind == "wide":
-    keep, numbers = names[:2] + names[4:27], names[11:27]
-elif kind == "long":
-    keep, numbers = identity + ["Metric Name", "Metric Value"], ["Metric Value"]
-else:
-    numbers = [names[i] for i in (7, 13, 14)]
-table = pa.csv.read_csv(path, pa.csv.ReadOptions(skip_rows_after_names=int(kind == "wide")),
-    pa.csv.ParseOptions(newlines_in_values=True),
-    pa.csv.ConvertOptions(include_columns=keep, column_types={name: pa.string() for name in keep}))
-for name in numbers:
-    number = pc.cast(pc.replace_substring(table[name], ",", ""), pa.float64())
-    table = table.set_column(table.column_names.index(name), name, number)
-if kind == "long":
-    metrics = table["Metric Name"].slice(0, 16).to_pylist()
-    for metric in metrics:
-        value = pc.if_else(pc.equal(table["Metric Name"], metric), table["Metric Value"], None)
-        table = table.append_column(metric, value)
-    table = table.group_by("ID").aggregate([(m, "max") for m in metrics] + [(c, "min") for c in identity[2:]])
-print(table.num_rows)
-""",
-    "duckdb": """
-import csv, duckdb, sys
-path, kind = sys.argv[1:]
+METRICS = {METRICS!r}
 with open(path) as file:
     rows = csv.reader(file)
     names = next(rows)
-    metrics = [row[9] for row, _ in zip(rows, range(16))] if kind == "long" else []
+    first = [row for row, _ in zip(rows, range(64))]
+""" + """
+if kind == "wide":
+    u, s = ["ID", "Process ID", "Context", "Stream", "Device"], ["Kernel Name", "Block Size", "Grid Size", "CC"]
+    f = [name for name in METRICS if name in names]
+elif kind == "long":
+    u, s, f = ["ID", "Process ID"], ["Kernel Name", "Context", "Stream"], ["Metric Value"]
+    listed = {row[names.index("Metric Name")] for row in first}
+    metrics = [name for name in METRICS if name in listed]
+else:
+    u, f = ["Idx", "Sub", "Device", "Stream"], ["Sil(ns)", "FLOPs", "Bytes"]
+    s = [name for name in names if name not in u + f]
+"""
+
+SCRIPTS = {
+    "polars": """
+import polars as pl
+scan = lambda skip=0: pl.scan_csv(path, infer_schema=False, skip_rows_after_header=skip)
+number = lambda c: pl.col(c).str.replace_all(",", "", literal=True).cast(pl.Float64, strict=False)
+if kind == "long":
+    value = scan().with_columns(number("Metric Value").alias("v")).group_by("ID", "Process ID")
+    out = value.agg([pl.col("v").filter(pl.col("Metric Name") == m).first().alias(m) for m in metrics]
+                    + [pl.col(c).first() for c in s])
+else:
+    out = scan(int(kind == "wide")).select([pl.col(c).cast(pl.UInt32) for c in u] + s + [number(c) for c in f])
+print(out.collect().height)
+""",
+    "pandas": """
+import pandas as pd
+if kind == "long":
+    rows = pd.read_csv(path, usecols=u + s + ["Metric Name"] + f, thousands=",",
+                       dtype={"Kernel Name": "category", "Metric Name": "category"})
+    rows = rows[rows["Metric Name"].isin(metrics)]
+    out = rows.pivot(index="ID", columns="Metric Name", values="Metric Value")
+else:
+    out = pd.read_csv(path, usecols=u + s + f, thousands=",", skiprows=[1] if kind == "wide" else None,
+                      dtype={name: "category" for name in s})
+print(len(out))
+""",
+    "pyarrow": """
+import pyarrow as pa, pyarrow.csv, pyarrow.compute as pc
+keep = u + s + f + (["Metric Name"] if kind == "long" else [])
+table = pa.csv.read_csv(path, pa.csv.ReadOptions(skip_rows_after_names=int(kind == "wide")),
+    pa.csv.ParseOptions(newlines_in_values=True),
+    pa.csv.ConvertOptions(include_columns=keep, column_types={name: pa.string() for name in keep}))
+for name in f:
+    number = pc.cast(pc.replace_substring(table[name], ",", ""), pa.float64())
+    table = table.set_column(table.column_names.index(name), name, number)
+if kind == "long":
+    for metric in metrics:
+        value = pc.if_else(pc.equal(table["Metric Name"], metric), table["Metric Value"], None)
+        table = table.append_column(metric, value)
+    table = table.group_by("ID").aggregate([(m, "max") for m in metrics] + [(c, "min") for c in s])
+print(table.num_rows)
+""",
+    "duckdb": """
+import duckdb
 quoted = lambda name: '"' + name + '"'
 number = lambda name: f"TRY_CAST(replace({quoted(name)}, ',', '') AS DOUBLE)"
 source = f"read_csv('{path}', all_varchar=true, header=true, delim=',', quote='{chr(34)}', escape='{chr(34)}', max_line_size=4000000)"
-group = ""
 if kind == "long":
-    columns = [f"first({quoted(c)})" for c in ("Kernel Name", "Context", "Stream")]
+    columns = [f"first({quoted(c)})" for c in s]
     columns += [f"max({number('Metric Value')}) FILTER ({quoted('Metric Name')} = '{m}')" for m in metrics]
     group = " GROUP BY " + quoted("ID")
 else:
-    integers, words, numbers = ((0, 1, 5, 6, 9), (4, 7, 8, 10), range(11, 27)) if kind == "wide" else (
-        (0, 2, 9, 10), (1, 3, 4, 5, 6, 8, 11, 12), (7, 13, 14))
-    columns = [f"CAST({quoted(names[i])} AS UINTEGER)" for i in integers]
-    columns += [quoted(names[i]) for i in words] + [number(names[i]) for i in numbers]
+    columns = [f"CAST({quoted(c)} AS UINTEGER)" for c in u] + [quoted(c) for c in s] + [number(c) for c in f]
     group = f" WHERE {quoted('ID')} <> ''" if kind == "wide" else ""
 columns = ", ".join(f"{column} AS c{at}" for at, column in enumerate(columns))
 connection = duckdb.connect()
@@ -131,12 +134,13 @@ def main():
         run([program, "--write", folder, megabytes])
         print("| file | beside | CPU, one thread | wall, all cores | its CPU s | its MiB |")
         print("| --- | --- | --- | --- | --- | --- |")
-        for kind, name in [("wide", "ncu-wide"), ("long", "ncu-long"), ("pyprof", "pyprof")]:
+        for name in ("ncu-wide", "ncu-long", "pyprof", "ncu-wide-varied", "ncu-long-varied", "pyprof-varied"):
+            kind = name.removeprefix("ncu-").removesuffix("-varied")
             path = os.path.join(folder, name + ".csv")
             others = {"`wc -l`": ["wc", "-l", path], "csv loop": [program, "--loop", path]}
             for library, script in SCRIPTS.items():
                 if importlib.util.find_spec(library):
-                    others[library] = [sys.executable, "-c", script, path, kind]
+                    others[library] = [sys.executable, "-c", COLUMNS + script, path, kind]
             times = []
             for _ in range(rounds + 1):
                 ours = run([program, "--read", path, "1"]), run([program, "--read", path, "0"])

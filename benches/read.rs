@@ -51,13 +51,15 @@ fn bench_all(quick: bool) {
 
 fn write_files(folder: &Path, megabytes: usize) -> Vec<PathBuf> {
     let size = megabytes * 1_000_000;
+    let repeating = [exports::wide, exports::long, exports::pyprof];
+    let varied = [exports::varied::wide, exports::varied::long, exports::varied::pyprof];
     let mut paths = Vec::new();
-    for ((name, _), text) in
-        TASKS.iter().zip([exports::wide(size), exports::long(size), exports::pyprof(size)])
-    {
-        let path = folder.join(format!("{name}.csv"));
-        std::fs::write(&path, text).unwrap();
-        paths.push(path);
+    for (which, exports) in [("", repeating), ("-varied", varied)] {
+        for ((name, _), export) in TASKS.iter().zip(exports) {
+            let path = folder.join(format!("{name}{which}.csv"));
+            std::fs::write(&path, export(size)).unwrap();
+            paths.push(path);
+        }
     }
     paths
 }
@@ -96,7 +98,7 @@ fn bench(path: &Path, pairs: usize) {
     }
     let megabytes = std::fs::metadata(path).unwrap().len() as f64 / 1e6;
     println!(
-        "{name:10} {megabytes:>4.0} MB  reading / csv loop {:.2}  all cores / one {:.2}  reading and analysis / reading {:.2}  ({:.0} MB/s read)",
+        "{name:16} {megabytes:>4.0} MB  reading / csv loop {:.2}  all cores / one {:.2}  reading and analysis / reading {:.2}  ({:.0} MB/s read)",
         median(by_loop),
         median(by_one),
         median(by_reading),
@@ -121,59 +123,104 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Which cells of a record a plain loop keeps, and how.
+/// Which columns of a table a plain loop keeps, and how.
 struct Task {
-    integers: &'static [usize],
-    words: &'static [usize],
-    numbers: std::ops::Range<usize>,
-    /// Long tables: the column of the metric's name; one row per launch comes of many records.
-    metric: Option<usize>,
+    integers: &'static [&'static str],
+    words: &'static [&'static str],
+    numbers: &'static [&'static str],
+    /// Long tables: the columns of a metric's name and value; one row per launch comes of many records.
+    metric: Option<(&'static str, &'static str)>,
 }
+
+/// What a roofline needs of an export of Nsight Compute. A file may lack some.
+const METRICS: &[&str] = &[
+    "gpu__time_duration.sum",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "lts__t_bytes.sum",
+    "l1tex__t_bytes.sum",
+    "sm__cycles_elapsed.avg",
+    "sm__cycles_elapsed.avg.per_second",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+    "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+    "sm__sass_thread_inst_executed_op_dadd_pred_on.sum",
+    "sm__sass_thread_inst_executed_op_dmul_pred_on.sum",
+    "sm__sass_thread_inst_executed_op_dfma_pred_on.sum",
+    "sm__sass_thread_inst_executed_op_fadd_pred_on.sum",
+    "sm__sass_thread_inst_executed_op_fmul_pred_on.sum",
+    "sm__sass_thread_inst_executed_op_ffma_pred_on.sum",
+];
 
 static TASKS: [(&str, Task); 3] = [
     (
         "ncu-wide",
-        Task { integers: &[0, 1, 5, 6, 9], words: &[4, 7, 8, 10], numbers: 11..27, metric: None },
+        Task {
+            integers: &["ID", "Process ID", "Context", "Stream", "Device"],
+            words: &["Kernel Name", "Block Size", "Grid Size", "CC"],
+            numbers: METRICS,
+            metric: None,
+        },
     ),
-    ("ncu-long", Task { integers: &[0, 1, 6, 7], words: &[4], numbers: 11..12, metric: Some(9) }),
+    (
+        "ncu-long",
+        Task {
+            integers: &["ID", "Process ID", "Context", "Stream"],
+            words: &["Kernel Name"],
+            numbers: METRICS,
+            metric: Some(("Metric Name", "Metric Value")),
+        },
+    ),
     (
         "pyprof",
         Task {
-            integers: &[0, 2, 9, 10],
-            words: &[1, 3, 4, 5, 6, 8, 11, 12],
-            numbers: 7..8,
+            integers: &["Idx", "Sub", "Device", "Stream"],
+            words: &["Direction", "Module", "Op", "Kernel", "Params", "TC", "Grid", "Block"],
+            numbers: &["Sil(ns)", "FLOPs", "Bytes"],
             metric: None,
         },
     ),
 ];
 
-/// What a careful user would write in an hour: one reused record, columns by position, words interned,
-/// typed columns; a long table is turned into one row per launch.
+/// What a careful user would write in an hour: one reused record, columns found by name once, words
+/// interned, typed columns; a long table is turned into one row per launch.
 fn plain_loop(path: &Path, task: &Task) -> usize {
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
         .buffer_capacity(256 << 10)
         .from_path(path)
         .unwrap();
+    let header = reader.byte_headers().unwrap().clone();
+    let find = |name: &&str| header.iter().position(|field| field == name.as_bytes());
+    let places = |names: &[&str]| names.iter().filter_map(find).collect::<Vec<usize>>();
+    let (integer_columns, word_columns) = (places(task.integers), places(task.words));
+    let number_columns = places(task.numbers);
+    let metric = task.metric.map(|(name, value)| (find(&name).unwrap(), find(&value).unwrap()));
     let mut record = csv::ByteRecord::new();
-    let mut integers: Vec<Vec<u32>> = vec![Vec::new(); task.integers.len()];
-    let mut words: Vec<Vec<u32>> = vec![Vec::new(); task.words.len()];
-    let mut numbers: Vec<Vec<f64>> =
-        vec![Vec::new(); if task.metric.is_some() { 16 } else { task.numbers.len() }];
-    let extra: &[usize] = if task.words.len() > 4 { &[13, 14] } else { &[] };
-    numbers.extend(extra.iter().map(|_| Vec::new()));
+    let mut integers: Vec<Vec<u32>> = vec![Vec::new(); integer_columns.len()];
+    let mut words: Vec<Vec<u32>> = vec![Vec::new(); word_columns.len()];
     let mut ids = HashMap::<Box<[u8]>, u32>::new();
-    let mut slots = HashMap::<Box<[u8]>, usize>::new();
+    let slots: HashMap<&[u8], usize> =
+        task.numbers.iter().enumerate().map(|(slot, name)| (name.as_bytes(), slot)).collect();
+    let count = if metric.is_some() { slots.len() } else { number_columns.len() };
+    let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); count];
     let mut last = Vec::new();
     while reader.read_byte_record(&mut record).unwrap() {
         let cell = |column: usize| record.get(column).unwrap_or_default();
-        let fresh = task.metric.is_none() || last != cell(0);
+        let fresh = metric.is_none() || last != cell(0);
         if fresh {
-            last = cell(0).to_vec();
-            for (column, into) in task.integers.iter().zip(&mut integers) {
+            last.clear();
+            last.extend_from_slice(cell(0));
+            for (column, into) in integer_columns.iter().zip(&mut integers) {
                 into.push(number(cell(*column)) as u32);
             }
-            for (column, into) in task.words.iter().zip(&mut words) {
+            for (column, into) in word_columns.iter().zip(&mut words) {
                 let next = ids.len() as u32;
                 let id = ids.get(cell(*column)).copied().unwrap_or_else(|| {
                     ids.insert(cell(*column).into(), next);
@@ -182,10 +229,9 @@ fn plain_loop(path: &Path, task: &Task) -> usize {
                 into.push(id);
             }
         }
-        let Some(metric) = task.metric else {
-            let columns = task.numbers.clone().chain(extra.iter().copied());
-            for (column, into) in columns.zip(&mut numbers) {
-                into.push(number(cell(column)));
+        let Some((name, value)) = metric else {
+            for (column, into) in number_columns.iter().zip(&mut numbers) {
+                into.push(number(cell(*column)));
             }
             continue;
         };
@@ -194,13 +240,8 @@ fn plain_loop(path: &Path, task: &Task) -> usize {
                 column.push(f64::NAN);
             }
         }
-        let next = slots.len();
-        let slot = slots.get(cell(metric)).copied().unwrap_or_else(|| {
-            slots.insert(cell(metric).into(), next);
-            next
-        });
-        if let Some(into) = numbers[slot].last_mut() {
-            *into = number(cell(task.numbers.start));
+        if let Some(into) = slots.get(cell(name)).and_then(|slot| numbers[*slot].last_mut()) {
+            *into = number(cell(value));
         }
     }
     integers.len() + words.len() + numbers.iter().map(Vec::len).sum::<usize>()

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+pub(crate) mod varied;
+
 /// A small generator of pseudo-random numbers (xorshift64*); the same bytes in every run.
 struct Random(u64);
 
@@ -42,6 +44,32 @@ const WANTED: [(&str, &str); 16] = [
     ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%"),
 ];
 
+/// The columns of a raw page that say which launch a row is.
+const IDENTITY: [&str; 11] = [
+    "ID",
+    "Process ID",
+    "Process Name",
+    "Host Name",
+    "Kernel Name",
+    "Context",
+    "Stream",
+    "Block Size",
+    "Grid Size",
+    "Device",
+    "CC",
+];
+
+/// The header of a list of metrics.
+const LIST: &str = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Kernel Time\",\"Context\",\"Stream\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+
+/// The header of `PyProf`'s table.
+const TABLE: &str = "\"Idx\",\"Direction\",\"Sub\",\"Module\",\"Op\",\"Kernel\",\"Params\",\"Sil(ns)\",\"TC\",\"Device\",\"Stream\",\"Grid\",\"Block\",\"FLOPs\",\"Bytes\"\n";
+
+/// A row, each field between quotes.
+fn quoted(fields: impl Iterator<Item = String>) -> String {
+    fields.map(|field| format!("\"{field}\"")).collect::<Vec<_>>().join(",") + "\n"
+}
+
 fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -70,35 +98,19 @@ fn value(random: &mut Random, unit: &str) -> String {
 /// A raw page of 257 columns.
 pub(crate) fn wide(size: usize) -> String {
     let mut random = Random(42);
-    let identity = [
-        "ID",
-        "Process ID",
-        "Process Name",
-        "Host Name",
-        "Kernel Name",
-        "Context",
-        "Stream",
-        "Block Size",
-        "Grid Size",
-        "Device",
-        "CC",
-    ];
     let others: Vec<String> = (0..230).map(|at| format!("sm__other_metric_{at}.avg")).collect();
-    let quote = |fields: Vec<String>| {
-        fields.iter().map(|field| format!("\"{field}\"")).collect::<Vec<_>>().join(",") + "\n"
-    };
-    let names = identity
+    let names = IDENTITY
         .iter()
         .map(|name| (*name).to_owned())
         .chain(WANTED.iter().map(|(name, _)| (*name).to_owned()))
         .chain(others.iter().cloned());
-    let mut text = quote(names.collect());
-    let units = identity
+    let mut text = quoted(names);
+    let units = IDENTITY
         .iter()
         .map(|_| String::new())
         .chain(WANTED.iter().map(|(_, unit)| (*unit).to_owned()))
         .chain(others.iter().map(|_| "inst".to_owned()));
-    text.push_str(&quote(units.collect()));
+    text.push_str(&quoted(units));
     let mut launch = 0;
     while text.len() < size {
         let kernel = random.below(KERNELS.len() as u64) as usize;
@@ -123,9 +135,7 @@ pub(crate) fn wide(size: usize) -> String {
 /// A list of metrics, one row each.
 pub(crate) fn long(size: usize) -> String {
     let mut random = Random(43);
-    let mut text = String::from(
-        "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Kernel Time\",\"Context\",\"Stream\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n",
-    );
+    let mut text = LIST.to_owned();
     let mut launch = 0;
     while text.len() < size {
         let kernel = KERNELS[random.below(KERNELS.len() as u64) as usize];
@@ -144,9 +154,7 @@ pub(crate) fn long(size: usize) -> String {
 /// `PyProf`'s table.
 pub(crate) fn pyprof(size: usize) -> String {
     let mut random = Random(44);
-    let mut text = String::from(
-        "\"Idx\",\"Direction\",\"Sub\",\"Module\",\"Op\",\"Kernel\",\"Params\",\"Sil(ns)\",\"TC\",\"Device\",\"Stream\",\"Grid\",\"Block\",\"FLOPs\",\"Bytes\"\n",
-    );
+    let mut text = TABLE.to_owned();
     let mut launch = 1;
     while text.len() < size {
         let n = 64_u64 << random.below(6);
