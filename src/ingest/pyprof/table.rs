@@ -34,7 +34,7 @@ pub(super) struct Table {
     operators: Known<Named, 2>,
     /// What sizes tell, by kernel, operator and shape.
     needs: HashMap<(NameId, usize, Shape), Option<Need>>,
-    /// What else tells operators of the same parameters apart.
+    /// What else distinguishes operators of the same parameters.
     which: Vec<u8>,
     origins: Vec<(Basis, OriginId)>,
     time_origin: OriginId,
