@@ -349,6 +349,21 @@ mod tests {
                 metrics.into_iter().map(|(raw, value)| (raw, f64::from(value) / 2.0)).collect();
             prop_assert_eq!(derived(&metrics, false), derived(&metrics, true));
         }
+
+        /// Whatever is passed over for want of these, all that it could be combined with is there.
+        #[test]
+        fn a_stretch_of_metrics_that_is_missing_leads_to_nothing(
+            ends in prop::array::uniform2(0..ALL.len()),
+            values in prop::collection::vec(1_u32..5, ALL.len()),
+        ) {
+            let [first, last] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+            let all = ALL.iter().zip(values).enumerate();
+            let metrics: Vec<_> = all
+                .filter(|(at, _)| !(first..=last).contains(at))
+                .map(|(_, (raw, value))| (*raw, f64::from(value) / 2.0))
+                .collect();
+            prop_assert_eq!(derived(&metrics, false), derived(&metrics, true));
+        }
     }
 
     #[test]
