@@ -34,9 +34,9 @@ impl Device {
             return None;
         }
         let sms = hint.sms.filter(|sms| *sms > 0)?;
-        let clock = known(hint.max_sm_clock)?;
-        let memory_clock = known(hint.max_memory_clock)?;
-        let bus_bits = hint.memory_bus_bits.filter(|bits| *bits > 0)?;
+        let clock = hint.max_sm_clock?;
+        let memory_clock = hint.max_memory_clock?;
+        let bus_bits = hint.memory_bus_bits?;
         let name = hint.name.clone();
         let name = name.unwrap_or_else(|| format!("unnamed device {capability} with {sms} SMs"));
         let class = rates::class_of(capability, &name);
@@ -164,7 +164,7 @@ impl Device {
                 self.name
             ));
         }
-        if let (Some(exported), Some(clock)) = (known(hint.max_sm_clock), &self.boost_clock)
+        if let (Some(exported), Some(clock)) = (hint.max_sm_clock, &self.boost_clock)
             && apart(exported / clock.value)
             && !self.allows(exported)
         {
@@ -201,14 +201,9 @@ impl Device {
     }
 }
 
-/// Drops a clock of zero, by which drivers mark an unknown clock.
-pub(super) fn known(clock: Option<Hertz>) -> Option<Hertz> {
-    clock.filter(|clock| *clock > Hertz::ZERO)
-}
-
 fn exported_bandwidth(hint: &DeviceHint) -> Option<BytesPerSecond> {
-    let bus_bits = hint.memory_bus_bits.filter(|bits| *bits > 0)?;
-    Some(roofline::ddr_bandwidth(bus_bits, known(hint.max_memory_clock)?))
+    let bus_bits = hint.memory_bus_bits?;
+    Some(roofline::ddr_bandwidth(bus_bits, hint.max_memory_clock?))
 }
 
 fn apart(ratio: f64) -> bool {

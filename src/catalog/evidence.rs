@@ -1,6 +1,5 @@
 //! Identifies devices by what an export says besides the name.
 
-use super::attributes::known;
 use super::device::Device;
 use super::observed::{DerivedPeak, Observed};
 use super::rates;
@@ -74,7 +73,6 @@ impl Narrowed {
 
 impl Evidence {
     pub(super) fn of(hint: &DeviceHint, observed: &Observed) -> Self {
-        let memory_clock = known(hint.max_memory_clock);
         let computed = || {
             let rate =
                 rates::undisputed_rate(hint.compute_capability.as_deref()?, Pipe::Fp32Vector)?;
@@ -83,13 +81,13 @@ impl Evidence {
             (sms >= 1.0 && near(sms / sms.round(), ROUNDING)).then(|| sms.round() as u32)
         };
         Self {
-            sms: hint.sms.filter(|sms| *sms > 0).or_else(computed),
-            bus_bits: hint.memory_bus_bits.filter(|bits| *bits > 0),
-            memory_clock: memory_clock.or_else(|| known(hint.observed_memory_clock)),
-            sm_clock: known(hint.max_sm_clock),
-            l2_bytes: hint.l2_bytes.filter(|bytes| *bytes > 0),
+            sms: hint.sms.or_else(computed),
+            bus_bits: hint.memory_bus_bits,
+            memory_clock: hint.max_memory_clock.or(hint.observed_memory_clock),
+            sm_clock: hint.max_sm_clock,
+            l2_bytes: hint.l2_bytes,
             bandwidth: observed.dram.filter(DerivedPeak::is_steady).map(|peak| peak.value),
-            seen_clock: known(observed.sm_clock),
+            seen_clock: observed.sm_clock,
         }
     }
 

@@ -49,11 +49,13 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Adds a value in SI base units. What is not finite or impossibly large, and a negative amount of what adds up,
-    /// counts as missing and is ignored.
+    /// Adds a value in SI base units. What is not finite or impossibly large, a negative amount of what adds up, and
+    /// a clock or peak rate of zero count as missing and are ignored.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
         let place = &mut self.places[quantity.index()];
-        let is_possible = value.abs() < BEYOND_ALL && (value >= 0.0 || !quantity.is_additive());
+        let is_sign_possible = value > 0.0
+            || if value == 0.0 { !quantity.is_rate_of_device() } else { !quantity.is_additive() };
+        let is_possible = value.abs() < BEYOND_ALL && is_sign_possible;
         if is_possible && *place == 0 {
             self.entries.push((quantity, value, origin));
             *place = self.entries.len() as u8;
@@ -522,11 +524,14 @@ mod tests {
         for impossible in [f64::NAN, f64::INFINITY, -1.0, 1e30] {
             values.set(Quantity::DramBytes, impossible, two);
         }
+        values.set(Quantity::SmClock, 0.0, two);
+        values.set(Quantity::L2HitRate, 0.0, two);
         launches.push(Head::default(), &values);
         assert_eq!(launches.get(0, Quantity::Duration), None);
         assert_eq!(launches.get(1, Quantity::Duration), Some((1.5, one)));
         assert_eq!(launches.get(2, Quantity::Duration), Some((2.5, two)));
-        assert!(!launches.has(Quantity::DramBytes));
+        assert!(!launches.has(Quantity::DramBytes) && !launches.has(Quantity::SmClock));
+        assert_eq!(launches.get(2, Quantity::L2HitRate), Some((0.0, two)));
         launches.retain(|row| row != 1);
         assert_eq!(launches.len(), 2);
         assert_eq!(launches.get(0, Quantity::Duration), None);

@@ -98,8 +98,10 @@ impl Profile {
         self.checks.push(note);
     }
 
-    /// Returns the id of a device description, adding it if it is new.
+    /// Returns the id of a device description, adding it if it is new. A zero counts as missing: drivers give it
+    /// for a clock that they do not know.
     pub fn hint(&mut self, mut hint: DeviceHint) -> HintId {
+        hint.forget_zeros();
         let DeviceHint { name, ordinal, compute_capability, gfx, .. } = &mut hint;
         for text in [name, ordinal, compute_capability, gfx] {
             *text = text.take().map(|text| printable(&text)).filter(|text| !text.is_empty());

@@ -91,6 +91,21 @@ macro_rules! quantities {
                 )
             }
 
+            /// Returns `true` if it is a clock or a peak rate of the device: a launch that ran had one, so that a
+            /// zero means that it was not recorded.
+            #[must_use]
+            pub const fn is_rate_of_device(self) -> bool {
+                matches!(
+                    self,
+                    Quantity::SmClock
+                        | Quantity::DramClock
+                        | Quantity::DramBandwidth
+                        | Quantity::L2Bandwidth
+                        | Quantity::L1Bandwidth
+                        | Quantity::Peak(_)
+                )
+            }
+
             /// Returns `true` if values of several launches add up (bytes do, a hit rate does not).
             #[must_use]
             pub const fn is_additive(self) -> bool {

@@ -162,6 +162,18 @@ impl DeviceHint {
         self.compute_capability.as_deref().or(self.gfx.as_deref())
     }
 
+    /// Takes attributes of zero for unknown.
+    pub(super) fn forget_zeros(&mut self) {
+        for clock in
+            [&mut self.max_sm_clock, &mut self.max_memory_clock, &mut self.observed_memory_clock]
+        {
+            *clock = clock.filter(|clock| *clock > Hertz::ZERO);
+        }
+        self.sms = self.sms.filter(|sms| *sms > 0);
+        self.memory_bus_bits = self.memory_bus_bits.filter(|bits| *bits > 0);
+        self.l2_bytes = self.l2_bytes.filter(|bytes| *bytes > 0);
+    }
+
     /// Returns `true` if the export has no attributes at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {

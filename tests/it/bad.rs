@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use rooflint::analysis;
+use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input, Options};
 use rooflint::model::Profile;
 
@@ -149,4 +151,44 @@ fn databases_without_kernels_say_why() {
         assert!(error.contains(says), "{name}: {error}");
         assert!(!error.ends_with("help: none"), "{name}: {error}");
     }
+}
+
+/// Drivers and profilers write 0 for a clock or a peak rate that they do not know.
+#[test]
+fn a_clock_or_peak_of_zero_is_an_unknown_one() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/ncu_wide/h200-worked-cases.csv");
+    let text = std::fs::read(path).unwrap();
+    let judged = |column: &str, cell: Option<&str>| {
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&text[..]);
+        let mut records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        let at = records[0].iter().position(|header| header == column).unwrap();
+        if let Some(cell) = cell {
+            for record in &mut records[2..] {
+                let changed = |(place, old)| if place == at { cell } else { old };
+                *record = record.iter().enumerate().map(changed).collect();
+            }
+        }
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        records.iter().for_each(|record| writer.write_record(record).unwrap());
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        let profile = ingest::read_text("run.csv", &text, &Options::default()).unwrap();
+        let options = analysis::Options::default();
+        let totals = analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap().totals;
+        assert!(totals.roofline_time.get() > 0.0 && totals.roofline_time < totals.measured);
+        format!("{totals:?}")
+    };
+    for column in [
+        "device__attribute_clock_rate",
+        "device__attribute_memory_clock_rate",
+        "dram__bytes.sum.peak_sustained",
+        "dram__cycles_elapsed.avg.per_second",
+        "lts__cycles_elapsed.avg.per_second",
+        "sm__cycles_elapsed.avg.per_second",
+    ] {
+        assert_eq!(judged(column, Some("0")), judged(column, Some("")), "{column}");
+    }
+    let [known, unknown] =
+        [None, Some("0")].map(|cell| judged("sm__cycles_elapsed.avg.per_second", cell));
+    assert_ne!(known, unknown);
 }
