@@ -84,6 +84,22 @@ impl Row {
         self.cells.get(column).map_or(b"", |(start, end)| &self.text[*start..*end])
     }
 
+    /// Appends all that cells next to each other are made of: their text, with what is between them, and where in it
+    /// each begins and ends. `None` if that is too long to be worth it, and for cells that may be cut.
+    pub(super) fn append_run(&self, first: usize, last: usize, to: &mut Vec<u8>) -> Option<()> {
+        let cells = self.cells.get(first..=last)?;
+        let (start, end) = (cells.first()?.0, cells.last()?.1);
+        if end - start > usize::from(u16::MAX) || !self.cut.is_empty() {
+            return None;
+        }
+        to.extend_from_slice(&self.text[start..end]);
+        for (from, until) in cells {
+            let [from, until] = [from - start, until - start].map(|at| at as u16);
+            to.extend_from_slice(&(u32::from(from) << 16 | u32::from(until)).to_le_bytes());
+        }
+        Some(())
+    }
+
     /// A cell as text, for messages.
     pub(super) fn text(&self, column: usize) -> String {
         String::from_utf8_lossy(self.cell(column)).into_owned()

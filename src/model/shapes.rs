@@ -116,16 +116,21 @@ impl Shape {
 /// The distinct shapes of a profile.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
-    list: Vec<Shape>,
+    list: Vec<InOneLine>,
     positions: Positions,
 }
+
+/// A shape within one line of a processor's cache.
+#[derive(Debug)]
+#[repr(align(64))]
+struct InOneLine(Shape);
 
 impl Shapes {
     /// Returns the id of a shape, adding it if it is new.
     pub(super) fn id(&mut self, shape: Shape) -> u32 {
-        let at = self.positions.find(&shape, |at| &self.list[at]).unwrap_or_else(|| {
-            self.list.push(shape);
-            self.positions.add(self.list.len() - 1, |at| &self.list[at]);
+        let at = self.positions.find(&shape, |at| &self.list[at].0).unwrap_or_else(|| {
+            self.list.push(InOneLine(shape));
+            self.positions.add(self.list.len() - 1, |at| &self.list[at].0);
             self.list.len() - 1
         });
         u32::try_from(at).unwrap_or(u32::MAX)
@@ -133,12 +138,12 @@ impl Shapes {
 
     /// Returns the shape with this id.
     pub(super) fn get(&self, id: u32) -> Shape {
-        self.list[id as usize]
+        self.list[id as usize].0
     }
 
     /// Iterates over the shapes by id.
     pub(super) fn iter(&self) -> impl Iterator<Item = Shape> {
-        self.list.iter().copied()
+        self.list.iter().map(|shape| shape.0)
     }
 }
 

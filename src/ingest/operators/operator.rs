@@ -29,10 +29,10 @@ enum Share {
     Products,
     /// Each whole convolution has all of it, if one kernel does all groups.
     Convolutions { grouped: bool },
-    /// Each pass of a batch normalization has a part; elements and bytes of the input.
-    Passes { elements: f64, bytes: f64 },
-    /// The gradient of a table is cleared, then added to; bytes of the table.
-    Scatter { table: f64 },
+    /// Each pass of a batch normalization has a part.
+    Passes,
+    /// The gradient of a table is cleared, then added to.
+    Scatter,
 }
 
 /// A kernel among those of one call of its operator.
@@ -48,13 +48,11 @@ pub(in crate::ingest) struct Place {
     pub(in crate::ingest) is_transformed: bool,
 }
 
-/// An operator with its operands.
+/// An operator with its operands: what is asked for every launch of it, and the rest apart, because a program may
+/// have more operators than the caches of a processor hold.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ingest) struct Operator {
     share: Share,
-    whole: Work,
-    /// What an element-wise kernel beside a product does: it copies what the product is added to.
-    expanded: Option<Work>,
     /// Values of the `Bytes` column that come from a fault of `PyProf`.
     faulty: [f64; 3],
     /// Zero operations are the truth, not a gap.
@@ -69,9 +67,23 @@ pub(in crate::ingest) struct Operator {
     is_in_passes: bool,
     /// Type of the operands.
     pub(in crate::ingest) dtype: Option<DataType>,
-    /// The operator with its sizes, which tell of kernels that `PyProf` has no formula for; apart, because they
-    /// are large and seldom asked for.
-    sizes: Option<Box<sizes::Operator>>,
+    /// `None` if nothing follows from them.
+    amounts: Option<Box<Amounts>>,
+}
+
+/// What follows from the sizes of an operator's operands.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Amounts {
+    /// The work of all its kernels.
+    whole: Work,
+    /// What an element-wise kernel beside a product does: it copies what the product is added to.
+    expanded: Option<Work>,
+    /// Elements and bytes of the input of a batch normalization.
+    input: (f64, f64),
+    /// Bytes of a table whose gradient it is.
+    table: f64,
+    /// The operator with its sizes, which tell of kernels that `PyProf` has no formula for.
+    sizes: Option<sizes::Operator>,
 }
 
 impl Operator {
@@ -85,8 +97,6 @@ impl Operator {
         let kind = Kind::of(op, module);
         let mut operator = Self {
             share: kind.share(backward),
-            whole: params.and_then(|params| kind.work(backward, params)).unwrap_or_default(),
-            expanded: None,
             faulty: [f64::NAN; 3],
             moves_data: kind.moves_data(backward),
             is_product: kind.is_product(),
@@ -97,10 +107,16 @@ impl Operator {
             printed_bytes: kind.printed_bytes(backward, params.is_some()),
             is_in_passes: matches!(kind, Kind::Softmax(_) | Kind::BatchNorm),
             dtype: params.and_then(Params::dtype),
-            sizes: params.and_then(|params| sized(op, kind, backward, params)),
+            amounts: None,
         };
         if let Some(params) = params {
-            operator.refine(kind, backward, params);
+            let mut amounts = Amounts {
+                whole: kind.work(backward, params).unwrap_or_default(),
+                sizes: sized(op, kind, backward, params),
+                ..Amounts::default()
+            };
+            operator.refine(kind, backward, params, &mut amounts);
+            operator.amounts = (amounts != Amounts::default()).then(|| Box::new(amounts));
         }
         operator
     }
@@ -114,7 +130,8 @@ impl Operator {
     ) -> Self {
         let kind = Kind::of(op, module);
         let sizes = (kind == Kind::Convolution).then(|| sized(op, kind, backward, params));
-        Self { sizes: sizes.flatten(), ..Self::of(op, module, backward, None) }
+        let amounts = |sizes| Box::new(Amounts { sizes: Some(sizes), ..Amounts::default() });
+        Self { amounts: sizes.flatten().map(amounts), ..Self::of(op, module, backward, None) }
     }
 
     /// What sizes tell of this kernel, for which `PyProf` has no count and no formula.
@@ -125,13 +142,13 @@ impl Operator {
 
     /// What sizes tell of a kernel that does this part.
     fn need_of(&self, part: sizes::Part, kernel: Kernel, shape: &Shape) -> Option<sizes::Need> {
-        let sizes = self.sizes.as_ref()?;
+        let sizes = self.amounts.as_ref()?.sizes.as_ref()?;
         match (&sizes.operands, kernel.stored) {
             // Parameters that were cut have lost the type, which some kernels name.
             (sizes::Operands::Convolution(known), Some(_)) if known.data_type.is_none() => {
                 let known = sizes::Convolved { data_type: kernel.stored, ..*known };
                 let operands = sizes::Operands::Convolution(known);
-                sizes::Operator { operands, ..(**sizes).clone() }.need(part, shape)
+                sizes::Operator { operands, ..sizes.clone() }.need(part, shape)
             }
             _ => sizes.need(part, shape),
         }
@@ -152,7 +169,8 @@ impl Operator {
         let is_convolution = matches!(self.share, Share::Convolutions { .. });
         let told = |need: sizes::Need| (Work::needed(&need), need.is_product);
         let nothing = (Work::default(), self.is_product);
-        if let Some(expanded) = self.expanded.filter(|_| kernel.elementwise) {
+        let expanded = self.amounts.as_ref().and_then(|amounts| amounts.expanded);
+        if let Some(expanded) = expanded.filter(|_| kernel.elementwise) {
             return (expanded, false);
         }
         if is_convolution && place.is_transformed && kernel.part == sizes::Part::Product {
@@ -175,7 +193,7 @@ impl Operator {
     }
 
     /// What depends on the operands beyond the amount of work.
-    fn refine(&mut self, kind: Kind, backward: bool, params: &Params) {
+    fn refine(&mut self, kind: Kind, backward: bool, params: &Params, amounts: &mut Amounts) {
         let size = self.dtype.map(DataType::bytes);
         match (kind, params.tensors.as_slice()) {
             (Kind::Linear, _) => {
@@ -187,7 +205,7 @@ impl Operator {
                 self.faulty[0] = faulty.unwrap_or(f64::NAN);
             }
             (Kind::Product | Kind::Batched, _) => {
-                self.expanded = size.and_then(|size| expanded(params, size));
+                amounts.expanded = size.and_then(|size| expanded(params, size));
             }
             (Kind::Convolution, _) => {
                 let grouped = params.number("g").is_some_and(|groups| groups > 1.0);
@@ -195,12 +213,14 @@ impl Operator {
             }
             (Kind::BatchNorm, [input, ..]) => {
                 if let Some(bytes) = input.bytes() {
-                    self.share = Share::Passes { elements: input.elements(), bytes };
+                    self.share = Share::Passes;
+                    amounts.input = (input.elements(), bytes);
                 }
             }
             (Kind::Embedding, [_, table, ..]) if backward => {
                 if let Some(table) = table.bytes() {
-                    self.share = Share::Scatter { table };
+                    self.share = Share::Scatter;
+                    amounts.table = table;
                 }
             }
             _ => {}
@@ -209,6 +229,7 @@ impl Operator {
 
     /// What this kernel, the `sub`-th of the operator, has to do by the operator's formula.
     pub(in crate::ingest) fn work(&self, kernel: Kernel, sub: Option<f64>) -> Work {
+        let Some(amounts) = &self.amounts else { return Work::default() };
         let is_first = sub.is_none_or(|sub| sub == 0.0);
         let all = match self.share {
             Share::Unknown => false,
@@ -217,32 +238,35 @@ impl Operator {
             Share::Convolutions { grouped } => {
                 let all = kernel.convolves && (!grouped || kernel.all_groups);
                 if all && kernel.is_winograd {
-                    return by_winograd(self.whole);
+                    return by_winograd(amounts.whole);
                 }
                 all
             }
-            Share::Passes { elements, bytes } => match kernel.pass {
-                Some(pass) => return batch_norm_pass(pass, elements, bytes),
+            Share::Passes => match kernel.pass {
+                Some(pass) => {
+                    let (elements, bytes) = amounts.input;
+                    return batch_norm_pass(pass, elements, bytes);
+                }
                 None => is_first,
             },
-            Share::Scatter { table } if kernel.elementwise => return cleared(table),
-            Share::Each | Share::Scatter { .. } => true,
+            Share::Scatter if kernel.elementwise => return cleared(amounts.table),
+            Share::Each | Share::Scatter => true,
         };
-        if all { self.whole } else { Work::default() }
+        if all { amounts.whole } else { Work::default() }
     }
 
     /// Whether the formula knows better than the file how the work is shared among the kernels.
     pub(in crate::ingest) fn overrides(&self, kernel: Kernel) -> bool {
         match self.share {
-            Share::Passes { .. } => kernel.pass.is_some(),
-            Share::Scatter { .. } => true,
+            Share::Passes => kernel.pass.is_some(),
+            Share::Scatter => true,
             _ => false,
         }
     }
 
     /// Whether the file charges the whole operator to its first kernel.
     pub(in crate::ingest) fn charges_first(&self) -> bool {
-        matches!(self.share, Share::First | Share::Passes { .. })
+        matches!(self.share, Share::First | Share::Passes)
     }
 
     /// Whether numbers in the `Bytes` column may be computed wrongly, and nothing tells which are.
@@ -257,7 +281,7 @@ impl Operator {
 }
 
 /// The operator with its sizes, as any recorder of shapes tells it.
-fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<Box<sizes::Operator>> {
+fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<sizes::Operator> {
     let number = |key| params.number(key).filter(|number| *number >= 1.0);
     let pair = |one, other| Some((number(one)?, number(other)?));
     let operands = if kind == Kind::Convolution {
@@ -278,7 +302,7 @@ fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<Box<si
         sizes::Operands::Tensors(tensors.filter(|tensors| !tensors.is_empty())?)
     };
     let name = op.trim_matches('_').to_owned();
-    Some(Box::new(sizes::Operator { name, backward, operands }))
+    Some(sizes::Operator { name, backward, operands })
 }
 
 static ELEMENTS: Basis =

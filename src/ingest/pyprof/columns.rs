@@ -37,8 +37,30 @@ pub(super) enum Column {
     Bytes,
 }
 
+impl Column {
+    /// All of them, in order.
+    pub(super) const ALL: [Self; 16] = [
+        Self::Idx,
+        Self::Direction,
+        Self::Sub,
+        Self::Module,
+        Self::Op,
+        Self::Kernel,
+        Self::LongKernel,
+        Self::Params,
+        Self::Time,
+        Self::Tc,
+        Self::Device,
+        Self::Stream,
+        Self::Grid,
+        Self::Block,
+        Self::Flops,
+        Self::Bytes,
+    ];
+}
+
 /// Number of columns used.
-const COUNT: usize = Column::Bytes as usize + 1;
+const COUNT: usize = Column::ALL.len();
 
 /// One column `PyProf` can print.
 #[derive(Debug)]

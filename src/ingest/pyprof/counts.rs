@@ -17,6 +17,8 @@
 //! 7. Any other zero, and a missing column, means unknown: the count comes from the shapes if the
 //!    operator's formula is known and the kernel is one that does the work, else there is none.
 
+use std::cell::LazyCell;
+
 use crate::ingest::operators::forms::{Basis, Count, NO_OPERATIONS, Work};
 use crate::ingest::operators::kernel::Kernel;
 use crate::ingest::operators::operator::Operator;
@@ -42,9 +44,10 @@ pub(super) fn judge(operator: &Operator, kernel: Kernel, printed: Printed) -> Wo
     if kernel.gemm_helper && operator.is_product {
         return Work::default();
     }
-    let formula = operator.work(kernel, printed.sub);
+    // Seldom asked for.
+    let formula = LazyCell::new(|| operator.work(kernel, printed.sub));
     if operator.overrides(kernel) && formula.bytes.is_some() {
-        return formula;
+        return *formula;
     }
     let bytes = match printed.bytes {
         Some(bytes) if operator.is_faulty(bytes) && formula.bytes.is_some() => formula.bytes,

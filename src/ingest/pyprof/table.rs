@@ -3,12 +3,13 @@
 //! Kernel names and operators are few; what a name or an operator tells is worked out once and looked
 //! up for every further row.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::columns::{Column, Columns, names_time};
 use super::counts::{Printed, judge};
-use super::known::Known;
+use super::known::{Pairs, Texts};
 use super::label::label;
+use super::repeats::Repeats;
 use super::tally::{NANOSECONDS, Tally};
 use crate::ingest::operators::forms::{Basis, Count, Work};
 use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
@@ -30,12 +31,17 @@ const NEEDS: usize = 16_384;
 pub(super) struct Table {
     columns: Columns,
     numerals: Numerals,
-    kernels: Known<(NameId, Kernel), 1>,
-    operators: Known<Named, 2>,
+    /// Texts of kernels, and what each tells.
+    names: Texts,
+    kernels: Vec<(NameId, Kernel)>,
+    /// Texts of operators and of parameters, and what both tell.
+    texts: [Texts; 2],
+    operators: Pairs<Named>,
     /// What sizes tell, by kernel, operator and shape.
     needs: HashMap<(NameId, usize, Shape), Option<Need>>,
     /// What else distinguishes operators of the same parameters.
     which: Vec<u8>,
+    repeats: Repeats<Told>,
     origins: Vec<(Basis, OriginId)>,
     time_origin: OriginId,
     devices: Vec<(Vec<u8>, HintId)>,
@@ -66,6 +72,21 @@ struct Named {
     plain: NameId,
 }
 
+const _: () = assert!(Pairs::<Named>::IS_ONE_LINE, "what every row asks for takes one access");
+
+/// What a row tells but for its number and its time.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    /// Position of its operator.
+    at: usize,
+    printed: Printed,
+    work: Work,
+    /// Operations and bytes as values of the launch.
+    values: [Option<(Quantity, f64, OriginId)>; 2],
+    /// Without the number.
+    head: Head,
+}
+
 impl Table {
     /// A table with these columns.
     pub(super) fn new(
@@ -78,10 +99,13 @@ impl Table {
         let time_origin = reading.origin(&Origin::measured(time));
         Self {
             filled: vec![0; columns.headers().len()],
+            repeats: Repeats::new(&columns),
             columns,
             numerals,
-            kernels: Known::default(),
-            operators: Known::default(),
+            names: Texts::default(),
+            kernels: Vec::new(),
+            texts: Default::default(),
+            operators: Pairs::default(),
             needs: HashMap::new(),
             which: Vec::new(),
             origins: Vec::new(),
@@ -159,6 +183,46 @@ impl Table {
             Err(_) => return self.skip(reading, row, Column::Time, "not a number of nanoseconds"),
         };
         self.count_values(row);
+        let mut fresh = Told::default();
+        let known = self.repeats.number(row);
+        let told = match known.and_then(|known| self.repeats.get(known)) {
+            Some(told) => told,
+            None => {
+                let skips = reading.source.skips.count;
+                self.understand(reading, row, &mut fresh)?;
+                if let Some(known) = known {
+                    // What is skipped is said of each row.
+                    let is_whole = reading.source.skips.count == skips;
+                    self.repeats.keep(known, is_whole.then_some(fresh));
+                }
+                &fresh
+            }
+        };
+        let operator = &self.operators.get(told.at).operator;
+        self.tally.launch(operator, told.printed, told.work, time.unwrap_or(0.0));
+        self.values.clear();
+        if let Some(time) = time {
+            self.values.set(Quantity::Duration, time / NANOSECONDS, self.time_origin);
+        }
+        for (quantity, value, origin) in told.values.into_iter().flatten() {
+            self.values.set(quantity, value, origin);
+        }
+        let mut head = told.head;
+        let id = self.integer(reading, row, Column::Idx)?;
+        self.is_unnumbered |= self.is_beside && id.is_none();
+        head.id = id.unwrap_or_else(|| row_number(reading));
+        self.tally.number(head.id);
+        reading.push(head, &self.values);
+        Ok(())
+    }
+
+    /// Learns what a row tells but for its number and its time.
+    fn understand(
+        &mut self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        told: &mut Told,
+    ) -> Result<(), IngestError> {
         let sub = self.number(reading, row, Column::Sub)?;
         let (name, kernel) = self.kernel(reading, row);
         let at = self.operator(reading, row, name == NameId::default());
@@ -175,8 +239,8 @@ impl Table {
             sub,
             float,
         };
-        let named = &self.operators.items[at];
-        let operator = &named.operator;
+        let Named { operator, label, plain } = self.operators.get(at);
+        let (label, plain) = (*label, *plain);
         let shape = Shape::new(self.extent(row, Column::Grid), self.extent(row, Column::Block));
         let work = judge(operator, kernel, printed);
         let need = (work == Work::default()).then(|| {
@@ -195,25 +259,11 @@ impl Table {
         } else {
             lane_pipe(operator.dtype)
         };
-        self.tally.launch(operator, printed, work, time.unwrap_or(0.0));
-        let (label, plain) = (named.label, named.plain);
-
-        self.values.clear();
-        if let Some(time) = time {
-            self.values.set(Quantity::Duration, time / NANOSECONDS, self.time_origin);
-        }
-        for (quantity, count) in
-            [(Quantity::Work(pipe), work.flops), (Quantity::DramBytes, work.bytes)]
-        {
-            if let Some(Count { value, basis }) = count {
-                let origin = self.origin(reading, basis);
-                self.values.set(quantity, value, origin);
-            }
-        }
-        let id = self.integer(reading, row, Column::Idx)?;
-        self.is_unnumbered |= self.is_beside && id.is_none();
-        let head = Head {
-            id: id.unwrap_or_else(|| row_number(reading)),
+        let counts = [(Quantity::Work(pipe), work.flops), (Quantity::DramBytes, work.bytes)];
+        told.values = counts.map(|(quantity, count)| {
+            count.map(|Count { value, basis }| (quantity, value, self.origin(reading, basis)))
+        });
+        told.head = Head {
             name: if name == NameId::default() { plain } else { name },
             operator: label,
             shape,
@@ -222,8 +272,7 @@ impl Table {
             count: 1,
             ..Head::default()
         };
-        self.tally.number(head.id);
-        reading.push(head, &self.values);
+        (told.at, told.printed, told.work) = (at, printed, work);
         Ok(())
     }
 
@@ -301,6 +350,7 @@ impl Table {
         let time = columns.header(Column::Time).unwrap_or_default();
         self.time_origin = reading.origin(&Origin::measured(time));
         self.filled = vec![0; columns.headers().len()];
+        self.repeats = Repeats::new(&columns);
         self.columns = columns;
     }
 
@@ -418,11 +468,12 @@ impl Table {
         let long = self.cell(row, Column::LongKernel);
         let text = if long.is_empty() { self.cell(row, Column::Kernel) } else { long };
         self.tally.cut_kernels += u64::from(self.is_cut(row, Column::Kernel));
-        let at = self.kernels.at([text], || {
+        let at = self.names.number(text);
+        if at == self.kernels.len() {
             let name = reading.name(text);
-            (name, Kernel::of(&String::from_utf8_lossy(text)))
-        });
-        self.kernels.items[at]
+            self.kernels.push((name, Kernel::of(&String::from_utf8_lossy(text))));
+        }
+        self.kernels[at]
     }
 
     /// Position of the row's operator among the known ones.
@@ -443,7 +494,9 @@ impl Table {
         which.push(u8::from(cut));
         let text = String::from_utf8_lossy;
         let tally = &mut self.tally;
-        let at = self.operators.at([&which, params], || {
+        let [of_which, of_params] = &mut self.texts;
+        let numbers = [of_which.number(&which), of_params.number(params)];
+        let at = self.operators.at(numbers, || {
             let (op, module, params) = (text(op), text(module), text(params));
             let backward = direction == b"bprop";
             let read = if cut { Params::parse_cut(&params) } else { Params::parse(&params) };
@@ -496,8 +549,10 @@ fn row_number(reading: &Reading<'_>) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use crate::ingest::{Options, read_text};
-    use crate::model::{Dim3, Profile};
+    use crate::model::{Dim3, Profile, Quantity};
 
     const HEADER: &str = "\"Kernel\",\"Op\",\"Params\",\"Sil(ns)\",\"FLOPs\",\"Bytes\",\"Device\",\"Stream\",\"Grid\",\"Block\"";
 
@@ -543,5 +598,55 @@ mod tests {
         assert!(error.contains("none of the 1 rows can be used; line 2"), "{error}");
         let short = read(&[&one, "\"k\",\"__mul__\""]).unwrap();
         assert_eq!(short.sources[0].skips.first[0].reason, "row has 2 fields, the header 10");
+    }
+
+    proptest! {
+        /// Rows that repeat others, but for number and time, are read as if each were alone.
+        #[test]
+        fn a_row_that_repeats_another_is_read_as_if_alone(
+            table in prop::collection::vec((0_usize..15, any::<bool>()), 1..60),
+        ) {
+            let row = |(number, (which, bare)): (usize, (usize, bool))| {
+                let kernel = ["volta_sgemm_128x64_tn", "k", ""][which % 3];
+                let (op, params) = [
+                    ("linear", "M=8,N=4,K=16,fp32,"),
+                    ("linear", "M=8,N=4,K=32,fp32,"),
+                    ("__mul__", "na"),
+                    ("relu", "T=[(8,)],['float32']"),
+                    ("mul,", "\"x\""),
+                ][which % 5];
+                let stream = if which == 7 { "x" } else { "7" };
+                let flops = ["100", "", "0", "1.5", "-3"][which / 3];
+                let cells = [&number.to_string(), "0", "torch", op, kernel, params, "1500", "0", stream, "8,2,1", "256,1,1", flops, "800"];
+                if bare && which % 5 == 2 {
+                    cells.map(|cell| if cell.contains(',') { format!("\"{cell}\"") } else { format!(" {cell} ") }).join(",")
+                } else {
+                    format!("\"{}\"", cells.join("\",\""))
+                }
+            };
+            let header = "\"Idx\",\"Sub\",\"Module\",\"Op\",\"Kernel\",\"Params\",\"Sil(ns)\",\"Device\",\"Stream\",\"Grid\",\"Block\",\"FLOPs\",\"Bytes\"";
+            let read = |rows: &[String]| {
+                let text = format!("{header}\n{}\n", rows.join("\n"));
+                read_text("table.csv", &text, &Options::default()).unwrap()
+            };
+            let told = |profile: &Profile, row: usize| {
+                let launch = profile.launch(row);
+                let values: Vec<_> = Quantity::all()
+                    .filter_map(|quantity| launch.get(quantity).map(|(value, origin)| (quantity, value, origin.clone())))
+                    .collect();
+                let head = launch.head;
+                (launch.kernel().to_owned(), profile.names.get(head.operator).to_owned(), head.id, head.shape, head.stream, values)
+            };
+            let rows: Vec<String> = table.into_iter().enumerate().map(row).collect();
+            let all = read(&rows);
+            prop_assert_eq!(all.launches.len(), rows.len());
+            let mut skipped = 0;
+            for (at, row) in rows.iter().enumerate() {
+                let alone = read(std::slice::from_ref(row));
+                prop_assert_eq!(told(&all, at), told(&alone, 0));
+                skipped += alone.sources[0].skips.count;
+            }
+            prop_assert_eq!(all.sources[0].skips.count, skipped);
+        }
     }
 }
