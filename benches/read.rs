@@ -6,7 +6,8 @@
 //! readers, by these steps:
 //!
 //! - `--write FOLDER MEGABYTES` writes the files,
-//! - `--read FILE THREADS` reads one, `--loop FILE` takes it by the plain loop.
+//! - `--read FILE THREADS` reads one, `--loop FILE` takes it by the plain loop,
+//! - `--analyze FILE THREADS` reads and analyzes one, for a profiler of programs.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 mod exports;
@@ -33,6 +34,9 @@ fn main() {
         }
         ["--read", file, threads, ..] => {
             println!("{} launches", read(Path::new(file), threads.parse().unwrap()).launches.len());
+        }
+        ["--analyze", file, threads, ..] => {
+            println!("{} kernels", analyze(&read(Path::new(file), threads.parse().unwrap())));
         }
         ["--loop", file, ..] => println!("{} cells", plain_loop(Path::new(file), task(file))),
         // Under `cargo test --benches` one quick pass shows that the benches work.
@@ -74,6 +78,12 @@ fn read(path: &Path, threads: usize) -> Profile {
     ingest::read(&[Input::Named(PathBuf::from(path))], &options).unwrap()
 }
 
+fn analyze(profile: &Profile) -> usize {
+    let device = Some("A100 SXM4 80GB".to_owned());
+    let options = analysis::Options { device, ..analysis::Options::default() };
+    analysis::analyze(profile, &Catalog::builtin(), &options).unwrap().kernels.len()
+}
+
 fn bench(path: &Path, pairs: usize) {
     let name = path.file_stem().unwrap().to_str().unwrap();
     let (mut by_loop, mut by_reading, mut by_one) = (Vec::new(), Vec::new(), Vec::new());
@@ -84,13 +94,7 @@ fn bench(path: &Path, pairs: usize) {
         let all = Instant::now();
         black_box(read(path, 0));
         let all = all.elapsed().as_secs_f64();
-        let options = analysis::Options {
-            device: Some("A100 SXM4 80GB".to_owned()),
-            ..analysis::Options::default()
-        };
-        let (analyze, _) = timed(|| {
-            analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap().kernels.len()
-        });
+        let (analyze, _) = timed(|| analyze(&profile));
         by_loop.push(one / plain);
         by_one.push(all / one);
         by_reading.push((one + analyze) / one);

@@ -1,8 +1,9 @@
 //! Groups launches into kernels: same name and parameters, operator, shape and device.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::Analysis;
 use super::nature::{launched_by_product, nature};
@@ -38,7 +39,7 @@ pub(super) struct Groups {
     operators: HashMap<NameId, Arc<Class>>,
     index: HashMap<Key, u32>,
     pub(super) keys: Vec<Key>,
-    last: Option<(Key, usize, Nature<f64>)>,
+    last: Option<(Key, usize)>,
 }
 
 /// Marks a name whose head is not known yet.
@@ -54,33 +55,25 @@ impl Groups {
         Self::new(self.taxonomy.clone())
     }
 
-    /// Returns the group of a launch and its likely work. Groups are numbered in order of
-    /// appearance.
-    pub(super) fn of(
-        &mut self,
-        profile: &Profile,
-        row: usize,
-        device: usize,
-    ) -> (usize, Nature<f64>) {
+    /// Returns the group of a launch. Groups are numbered in order of appearance.
+    pub(super) fn of(&mut self, profile: &Profile, row: usize, device: usize) -> usize {
         let (name, operator, shape, _) = profile.launches.kernel_key(row);
         let head = match self.head_of_name.get(name.0 as usize) {
             Some(head) if *head != NO_HEAD => *head,
             _ => self.head(profile, name),
         };
         let key = (head, operator, shape, device as u32);
-        if let Some((last, group, nature)) = self.last
+        if let Some((last, group)) = self.last
             && last == key
         {
-            return (group, nature);
+            return group;
         }
         let group = *self.index.entry(key).or_insert_with(|| {
             self.keys.push(key);
             self.keys.len() as u32 - 1
         });
-        let group = group as usize;
-        let nature = self.nature(profile, group);
-        self.last = Some((key, group, nature));
-        (group, nature)
+        self.last = Some((key, group as usize));
+        group as usize
     }
 
     /// Returns the likely work of each group's kernels, when all launches were met.
@@ -91,7 +84,7 @@ impl Groups {
     }
 
     /// Returns the likely work of a group's kernels.
-    fn nature(&mut self, profile: &Profile, group: usize) -> Nature<f64> {
+    pub(super) fn nature(&mut self, profile: &Profile, group: usize) -> Nature<f64> {
         let (head, operator, ..) = self.keys[group];
         let own = self.natures[head as usize];
         match self.by_operator(profile, head, operator) {

@@ -132,6 +132,34 @@ pub(super) struct Judged {
     pub(super) times: Option<Times>,
 }
 
+/// One launch compared with its roofs, which holds for others that differ in nothing but their time.
+#[derive(Debug, Clone)]
+pub(super) struct Alike {
+    law: law::Judged<f64>,
+    judged: Judged,
+}
+
+impl Alike {
+    /// Compares one launch with its roofs.
+    pub(super) fn judge(
+        launch: &Launch<'_>,
+        roofs: &Roofs,
+        set: CeilingSet,
+        nature: Nature<f64>,
+        instrument: Instrument<f64>,
+    ) -> Self {
+        let mut law = law::judge(launch, &roofs.law, set, nature, instrument);
+        let judged = untimed(&mut law);
+        Self { law, judged }
+    }
+
+    /// Returns what holds for a launch with the time of this one.
+    pub(super) fn with_time_of(&mut self, launch: &Launch<'_>) -> &Judged {
+        self.judged.times = times(launch, &self.law);
+        &self.judged
+    }
+}
+
 /// Compares one launch with its roofs.
 pub(super) fn judge(
     launch: &Launch<'_>,
@@ -140,8 +168,13 @@ pub(super) fn judge(
     nature: Nature<f64>,
     instrument: Instrument<f64>,
 ) -> Judged {
-    let law = law::judge(launch, &roofs.law, set, nature, instrument);
-    let times = law.times(launch.value(Quantity::Duration).into()).option().map(|times| Times {
+    let mut law = law::judge(launch, &roofs.law, set, nature, instrument);
+    let judged = untimed(&mut law);
+    Judged { times: times(launch, &law), ..judged }
+}
+
+fn times(launch: &Launch<'_>, law: &law::Judged<f64>) -> Option<Times> {
+    law.times(launch.value(Quantity::Duration).into()).option().map(|times| Times {
         roofline_time: times.roofline_time.into(),
         is_faster: times.is_faster,
         structural: Seconds::new(times.structural),
@@ -149,7 +182,11 @@ pub(super) fn judge(
         savings_low: Seconds::new(times.savings_low),
         savings: Seconds::new(times.savings),
         savings_high: Seconds::new(times.savings_high),
-    });
+    })
+}
+
+/// What the law says but for the times. Takes its list of work, on which they do not depend.
+fn untimed(law: &mut law::Judged<f64>) -> Judged {
     let of_pipe = |work: law::PipeWork<f64>| PipeWork {
         pipe: work.pipe,
         operations: Flops::new(work.operations),
@@ -175,7 +212,7 @@ pub(super) fn judge(
         math_by_utilization: law.math_by_utilization,
         problem: law.problem.option(),
         // In the same memory.
-        work: law.work.into_iter().map(of_pipe).collect(),
-        times,
+        work: std::mem::take(&mut law.work).into_iter().map(of_pipe).collect(),
+        times: None,
     }
 }

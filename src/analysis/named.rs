@@ -72,7 +72,8 @@ pub fn names<'a>(
     }
     let mut rows = Vec::with_capacity(pairs.len());
     for (row, (kernel, operator)) in pairs.iter().enumerate() {
-        let (group, nature) = groups.of(&profile, row, 0);
+        let group = groups.of(&profile, row, 0);
+        let nature = groups.nature(&profile, group);
         let class = groups.class(group);
         let (head, overload) = KernelName::identity(kernel);
         let named = Names { full: kernel, short: &KernelName::short(&head) };

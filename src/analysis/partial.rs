@@ -146,7 +146,7 @@ impl Partial {
         head.device = self.hint(launch.head.device, from, device);
         let row = self.profile.launches.push(head, &Values::default());
         let device = self.of_hint[usize::from(head.device.0)];
-        let group = self.groups.of(&self.profile, row, device).0;
+        let group = self.groups.of(&self.profile, row, device);
         let is_longer = self.kernels.get(group).is_none_or(|known| {
             let key = |profile: &Profile, row: usize, record: &Record| {
                 let launch = profile.launch(row);
