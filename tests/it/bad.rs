@@ -170,7 +170,9 @@ fn a_clock_or_peak_of_zero_is_an_unknown_one() {
             }
         }
         let mut writer = csv::Writer::from_writer(Vec::new());
-        records.iter().for_each(|record| writer.write_record(record).unwrap());
+        for record in &records {
+            writer.write_record(record).unwrap();
+        }
         let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
         let profile = ingest::read_text("run.csv", &text, &Options::default()).unwrap();
         let options = analysis::Options::default();

@@ -549,10 +549,8 @@ fn row_number(reading: &Reading<'_>) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use crate::ingest::{Options, read_text};
-    use crate::model::{Dim3, Profile, Quantity};
+    use crate::model::{Dim3, Profile};
 
     const HEADER: &str = "\"Kernel\",\"Op\",\"Params\",\"Sil(ns)\",\"FLOPs\",\"Bytes\",\"Device\",\"Stream\",\"Grid\",\"Block\"";
 
@@ -598,55 +596,5 @@ mod tests {
         assert!(error.contains("none of the 1 rows can be used; line 2"), "{error}");
         let short = read(&[&one, "\"k\",\"__mul__\""]).unwrap();
         assert_eq!(short.sources[0].skips.first[0].reason, "row has 2 fields, the header 10");
-    }
-
-    proptest! {
-        /// Rows that repeat others, but for number and time, are read as if each were alone.
-        #[test]
-        fn a_row_that_repeats_another_is_read_as_if_alone(
-            table in prop::collection::vec((0_usize..15, any::<bool>()), 1..60),
-        ) {
-            let row = |(number, (which, bare)): (usize, (usize, bool))| {
-                let kernel = ["volta_sgemm_128x64_tn", "k", ""][which % 3];
-                let (op, params) = [
-                    ("linear", "M=8,N=4,K=16,fp32,"),
-                    ("linear", "M=8,N=4,K=32,fp32,"),
-                    ("__mul__", "na"),
-                    ("relu", "T=[(8,)],['float32']"),
-                    ("mul,", "\"x\""),
-                ][which % 5];
-                let stream = if which == 7 { "x" } else { "7" };
-                let flops = ["100", "", "0", "1.5", "-3"][which / 3];
-                let cells = [&number.to_string(), "0", "torch", op, kernel, params, "1500", "0", stream, "8,2,1", "256,1,1", flops, "800"];
-                if bare && which % 5 == 2 {
-                    cells.map(|cell| if cell.contains(',') { format!("\"{cell}\"") } else { format!(" {cell} ") }).join(",")
-                } else {
-                    format!("\"{}\"", cells.join("\",\""))
-                }
-            };
-            let header = "\"Idx\",\"Sub\",\"Module\",\"Op\",\"Kernel\",\"Params\",\"Sil(ns)\",\"Device\",\"Stream\",\"Grid\",\"Block\",\"FLOPs\",\"Bytes\"";
-            let read = |rows: &[String]| {
-                let text = format!("{header}\n{}\n", rows.join("\n"));
-                read_text("table.csv", &text, &Options::default()).unwrap()
-            };
-            let told = |profile: &Profile, row: usize| {
-                let launch = profile.launch(row);
-                let values: Vec<_> = Quantity::all()
-                    .filter_map(|quantity| launch.get(quantity).map(|(value, origin)| (quantity, value, origin.clone())))
-                    .collect();
-                let head = launch.head;
-                (launch.kernel().to_owned(), profile.names.get(head.operator).to_owned(), head.id, head.shape, head.stream, values)
-            };
-            let rows: Vec<String> = table.into_iter().enumerate().map(row).collect();
-            let all = read(&rows);
-            prop_assert_eq!(all.launches.len(), rows.len());
-            let mut skipped = 0;
-            for (at, row) in rows.iter().enumerate() {
-                let alone = read(std::slice::from_ref(row));
-                prop_assert_eq!(told(&all, at), told(&alone, 0));
-                skipped += alone.sources[0].skips.count;
-            }
-            prop_assert_eq!(all.sources[0].skips.count, skipped);
-        }
     }
 }
