@@ -132,7 +132,7 @@ pub(super) struct Judged {
     pub(super) times: Option<Times>,
 }
 
-/// One launch compared with its roofs, which holds for others that differ in nothing but their time.
+/// A launch compared with its roofs but for its time, and so any other that differs in nothing else.
 #[derive(Debug, Clone)]
 pub(super) struct Alike {
     law: law::Judged<f64>,
@@ -140,7 +140,7 @@ pub(super) struct Alike {
 }
 
 impl Alike {
-    /// Compares one launch with its roofs.
+    /// Compares a launch with its roofs.
     pub(super) fn judge(
         launch: &Launch<'_>,
         roofs: &Roofs,
@@ -153,39 +153,23 @@ impl Alike {
         Self { law, judged }
     }
 
-    /// Returns what holds for a launch with the time of this one.
+    /// Returns the comparison with the time of a launch.
     pub(super) fn with_time_of(&mut self, launch: &Launch<'_>) -> &Judged {
-        self.judged.times = times(launch, &self.law);
+        let times = self.law.times(launch.value(Quantity::Duration).into());
+        self.judged.times = times.option().map(|times| Times {
+            roofline_time: times.roofline_time.into(),
+            is_faster: times.is_faster,
+            structural: Seconds::new(times.structural),
+            hierarchical: Seconds::new(times.hierarchical),
+            savings_low: Seconds::new(times.savings_low),
+            savings: Seconds::new(times.savings),
+            savings_high: Seconds::new(times.savings_high),
+        });
         &self.judged
     }
 }
 
-/// Compares one launch with its roofs.
-pub(super) fn judge(
-    launch: &Launch<'_>,
-    roofs: &Roofs,
-    set: CeilingSet,
-    nature: Nature<f64>,
-    instrument: Instrument<f64>,
-) -> Judged {
-    let mut law = law::judge(launch, &roofs.law, set, nature, instrument);
-    let judged = untimed(&mut law);
-    Judged { times: times(launch, &law), ..judged }
-}
-
-fn times(launch: &Launch<'_>, law: &law::Judged<f64>) -> Option<Times> {
-    law.times(launch.value(Quantity::Duration).into()).option().map(|times| Times {
-        roofline_time: times.roofline_time.into(),
-        is_faster: times.is_faster,
-        structural: Seconds::new(times.structural),
-        hierarchical: Seconds::new(times.hierarchical),
-        savings_low: Seconds::new(times.savings_low),
-        savings: Seconds::new(times.savings),
-        savings_high: Seconds::new(times.savings_high),
-    })
-}
-
-/// What the law says but for the times. Takes its list of work, on which they do not depend.
+/// Returns what the law says but for the times. Takes its list of work, on which they do not depend.
 fn untimed(law: &mut law::Judged<f64>) -> Judged {
     let of_pipe = |work: law::PipeWork<f64>| PipeWork {
         pipe: work.pipe,

@@ -50,12 +50,15 @@ impl Default for Values {
 
 impl Values {
     /// Adds a value in SI base units. What is not finite or impossibly large, a negative amount of what adds up, and
-    /// a clock or peak rate of zero count as missing and are ignored.
+    /// a clock or peak rate that is not above zero count as missing and are ignored.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
         let place = &mut self.places[quantity.index()];
-        let is_sign_possible = value > 0.0
-            || if value == 0.0 { !quantity.is_rate_of_device() } else { !quantity.is_additive() };
-        let is_possible = value.abs() < BEYOND_ALL && is_sign_possible;
+        let is_in_range = match quantity {
+            _ if quantity.is_rate_of_device() => value > 0.0,
+            _ if quantity.is_additive() => value >= 0.0,
+            _ => true,
+        };
+        let is_possible = value.abs() < BEYOND_ALL && is_in_range;
         if is_possible && *place == 0 {
             self.entries.push((quantity, value, origin));
             *place = self.entries.len() as u8;
@@ -524,7 +527,9 @@ mod tests {
         for impossible in [f64::NAN, f64::INFINITY, -1.0, 1e30] {
             values.set(Quantity::DramBytes, impossible, two);
         }
-        values.set(Quantity::SmClock, 0.0, two);
+        for impossible in [0.0, -1.0] {
+            values.set(Quantity::SmClock, impossible, two);
+        }
         values.set(Quantity::L2HitRate, 0.0, two);
         launches.push(Head::default(), &values);
         assert_eq!(launches.get(0, Quantity::Duration), None);

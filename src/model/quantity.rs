@@ -91,8 +91,8 @@ macro_rules! quantities {
                 )
             }
 
-            /// Returns `true` if it is a clock or a peak rate of the device: a launch that ran had one, so that a
-            /// zero means that it was not recorded.
+            /// Returns `true` if it is a clock or a peak rate of the device: a launch that ran had one above zero, so
+            /// that a zero means that it was not recorded.
             #[must_use]
             pub const fn is_rate_of_device(self) -> bool {
                 matches!(

@@ -9,7 +9,7 @@ pub use written::Compulsory;
 
 use sums::{Sums, Times};
 
-use super::law::{self, Judged};
+use super::law::{Alike, Judged};
 use super::{Analysis, CeilingSet, DeviceUse, Instruments, Kernel, State};
 use crate::catalog::{CatalogError, Device};
 use crate::model::{Launch, Profile, Text};
@@ -412,8 +412,8 @@ impl Analysis {
             let device = self.of_hint[usize::from(launch.head.device.0)];
             let instrument = instruments.get(launch.head.source);
             let roofs = &self.devices[device].roofs;
-            let judged = law::judge(launch, roofs, self.ceilings, nature, instrument);
-            visit(position, launch, &judged);
+            let mut alike = Alike::judge(launch, roofs, self.ceilings, nature, instrument);
+            visit(position, launch, alike.with_time_of(launch));
         });
     }
 }

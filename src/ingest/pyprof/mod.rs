@@ -4,6 +4,7 @@ mod columns;
 mod counts;
 mod known;
 mod label;
+mod operators;
 mod repeats;
 #[cfg(test)]
 mod samples;

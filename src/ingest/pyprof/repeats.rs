@@ -11,7 +11,7 @@ const MOST: usize = if cfg!(test) { 8 } else { 1 << 12 };
 /// Most bytes of different rows that are kept.
 const MOST_BYTES: usize = MOST << 9;
 
-/// What was understood of rows, by the text of the cells that count.
+/// Rows that were read, by the text of the cells that count.
 pub(super) struct Repeats<T> {
     /// Columns that count, from each to another with none between them that does not.
     runs: Vec<(usize, usize)>,
@@ -56,14 +56,14 @@ impl<T> Repeats<T> {
         Some(self.texts.number(&self.text))
     }
 
-    /// What was understood of rows with this number.
+    /// The row with this number, if it is kept.
     pub(super) fn get(&mut self, number: usize) -> Option<&T> {
         let known = self.items.get(number)?.as_ref();
         self.again += usize::from(known.is_some());
         known
     }
 
-    /// Keeps what was understood of a row, if it is the same for all with its number.
+    /// Keeps a row with this number, if others with it are read alike.
     pub(super) fn keep(&mut self, number: usize, item: Option<T>) {
         if self.items.len() <= number {
             self.items.resize_with(number + 1, || None);
@@ -108,7 +108,7 @@ mod tests {
                 let text = format!("{header}\n{}\n", rows.join("\n"));
                 read_text("table.csv", &text, &Options::default()).unwrap()
             };
-            let told = |profile: &Profile, row: usize| {
+            let read_as = |profile: &Profile, row: usize| {
                 let launch = profile.launch(row);
                 let values: Vec<_> = Quantity::all()
                     .filter_map(|quantity| launch.get(quantity).map(|(value, origin)| (quantity, value, origin.clone())))
@@ -122,7 +122,7 @@ mod tests {
             let mut skipped = 0;
             for (at, row) in rows.iter().enumerate() {
                 let alone = read(std::slice::from_ref(row));
-                prop_assert_eq!(told(&all, at), told(&alone, 0));
+                prop_assert_eq!(read_as(&all, at), read_as(&alone, 0));
                 skipped += alone.sources[0].skips.count;
             }
             prop_assert_eq!(all.sources[0].skips.count, skipped);

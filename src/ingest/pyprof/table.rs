@@ -1,20 +1,18 @@
 //! Rows of `PyProf`'s table → launches, whichever way the table is written.
 //!
-//! Kernel names and operators are few; what a name or an operator tells is worked out once and looked
-//! up for every further row.
+//! Kernel names and operators are fewer than rows: what follows from each is worked out once and looked up for every
+//! further row.
 
 use hashbrown::HashMap;
 
 use super::columns::{Column, Columns, names_time};
 use super::counts::{Printed, judge};
-use super::known::{Pairs, Texts};
-use super::label::label;
+use super::known::Texts;
+use super::operators::{Cells, Named, Operators};
 use super::repeats::Repeats;
 use super::tally::{NANOSECONDS, Tally};
 use crate::ingest::operators::forms::{Basis, Count, Work};
 use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
-use crate::ingest::operators::operator::Operator;
-use crate::ingest::operators::params::Params;
 use crate::ingest::part::Part;
 use crate::ingest::rows::Row;
 use crate::ingest::split::fields;
@@ -31,17 +29,13 @@ const NEEDS: usize = 16_384;
 pub(super) struct Table {
     columns: Columns,
     numerals: Numerals,
-    /// Texts of kernels, and what each tells.
+    /// Texts of kernels, and what follows from each.
     names: Texts,
     kernels: Vec<(NameId, Kernel)>,
-    /// Texts of operators and of parameters, and what both tell.
-    texts: [Texts; 2],
-    operators: Pairs<Named>,
-    /// What sizes tell, by kernel, operator and shape.
+    operators: Operators,
+    /// What follows from sizes, by kernel, operator and shape.
     needs: HashMap<(NameId, usize, Shape), Option<Need>>,
-    /// What else distinguishes operators of the same parameters.
-    which: Vec<u8>,
-    repeats: Repeats<Told>,
+    repeats: Repeats<Parsed>,
     origins: Vec<(Basis, OriginId)>,
     time_origin: OriginId,
     devices: Vec<(Vec<u8>, HintId)>,
@@ -63,20 +57,9 @@ struct More {
     tally: Tally,
 }
 
-/// An operator with the names it goes by.
-struct Named {
-    operator: Operator,
-    /// Operator and parameters.
-    label: NameId,
-    /// The operator alone, which names launches whose kernel has no name.
-    plain: NameId,
-}
-
-const _: () = assert!(Pairs::<Named>::IS_ONE_LINE, "what every row asks for takes one access");
-
-/// What a row tells but for its number and its time.
+/// A row but for its number and its time.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct Parsed {
     /// Position of its operator.
     at: usize,
     printed: Printed,
@@ -104,10 +87,8 @@ impl Table {
             numerals,
             names: Texts::default(),
             kernels: Vec::new(),
-            texts: Default::default(),
-            operators: Pairs::default(),
+            operators: Operators::default(),
             needs: HashMap::new(),
-            which: Vec::new(),
             origins: Vec::new(),
             time_origin,
             devices: Vec::new(),
@@ -183,31 +164,31 @@ impl Table {
             Err(_) => return self.skip(reading, row, Column::Time, "not a number of nanoseconds"),
         };
         self.count_values(row);
-        let mut fresh = Told::default();
+        let mut fresh = Parsed::default();
         let known = self.repeats.number(row);
-        let told = match known.and_then(|known| self.repeats.get(known)) {
-            Some(told) => told,
+        let parsed = match known.and_then(|known| self.repeats.get(known)) {
+            Some(parsed) => parsed,
             None => {
                 let skips = reading.source.skips.count;
-                self.understand(reading, row, &mut fresh)?;
+                self.parse(reading, row, &mut fresh)?;
                 if let Some(known) = known {
-                    // What is skipped is said of each row.
+                    // A cell that is skipped is counted for each row.
                     let is_whole = reading.source.skips.count == skips;
                     self.repeats.keep(known, is_whole.then_some(fresh));
                 }
                 &fresh
             }
         };
-        let operator = &self.operators.get(told.at).operator;
-        self.tally.launch(operator, told.printed, told.work, time.unwrap_or(0.0));
+        let operator = &self.operators.get(parsed.at).operator;
+        self.tally.launch(operator, parsed.printed, parsed.work, time.unwrap_or(0.0));
         self.values.clear();
         if let Some(time) = time {
             self.values.set(Quantity::Duration, time / NANOSECONDS, self.time_origin);
         }
-        for (quantity, value, origin) in told.values.into_iter().flatten() {
+        for (quantity, value, origin) in parsed.values.into_iter().flatten() {
             self.values.set(quantity, value, origin);
         }
-        let mut head = told.head;
+        let mut head = parsed.head;
         let id = self.integer(reading, row, Column::Idx)?;
         self.is_unnumbered |= self.is_beside && id.is_none();
         head.id = id.unwrap_or_else(|| row_number(reading));
@@ -216,12 +197,12 @@ impl Table {
         Ok(())
     }
 
-    /// Learns what a row tells but for its number and its time.
-    fn understand(
+    /// Reads a row but for its number and its time.
+    fn parse(
         &mut self,
         reading: &mut Reading<'_>,
         row: &Row,
-        told: &mut Told,
+        parsed: &mut Parsed,
     ) -> Result<(), IngestError> {
         let sub = self.number(reading, row, Column::Sub)?;
         let (name, kernel) = self.kernel(reading, row);
@@ -260,10 +241,10 @@ impl Table {
             lane_pipe(operator.dtype)
         };
         let counts = [(Quantity::Work(pipe), work.flops), (Quantity::DramBytes, work.bytes)];
-        told.values = counts.map(|(quantity, count)| {
+        parsed.values = counts.map(|(quantity, count)| {
             count.map(|Count { value, basis }| (quantity, value, self.origin(reading, basis)))
         });
-        told.head = Head {
+        parsed.head = Head {
             name: if name == NameId::default() { plain } else { name },
             operator: label,
             shape,
@@ -272,7 +253,7 @@ impl Table {
             count: 1,
             ..Head::default()
         };
-        (told.at, told.printed, told.work) = (at, printed, work);
+        (parsed.at, parsed.printed, parsed.work) = (at, printed, work);
         Ok(())
     }
 
@@ -463,7 +444,7 @@ impl Table {
         Dim3::parse_bytes(self.cell(row, column))
     }
 
-    /// The kernel's name (the full one where the file has it), and what it tells.
+    /// The kernel's name (the full one where the file has it), and what follows from it.
     fn kernel(&mut self, reading: &mut Reading<'_>, row: &Row) -> (NameId, Kernel) {
         let long = self.cell(row, Column::LongKernel);
         let text = if long.is_empty() { self.cell(row, Column::Kernel) } else { long };
@@ -481,39 +462,11 @@ impl Table {
         let [op, module, direction, params] =
             [Column::Op, Column::Module, Column::Direction, Column::Params]
                 .map(|column| self.cell(row, column));
-        let cut = self.is_cut(row, Column::Params);
-        self.tally.cut_params += u64::from(cut);
-        // Kernels without a name are named by their number within the operator.
+        let is_cut = self.is_cut(row, Column::Params);
         let sub = if nameless { self.cell(row, Column::Sub) } else { b"" };
-        let mut which = std::mem::take(&mut self.which);
-        which.clear();
-        for part in [op, module, direction, sub] {
-            which.extend_from_slice(part);
-            which.push(0);
-        }
-        which.push(u8::from(cut));
-        let text = String::from_utf8_lossy;
-        let tally = &mut self.tally;
-        let [of_which, of_params] = &mut self.texts;
-        let numbers = [of_which.number(&which), of_params.number(params)];
-        let at = self.operators.at(numbers, || {
-            let (op, module, params) = (text(op), text(module), text(params));
-            let backward = direction == b"bprop";
-            let read = if cut { Params::parse_cut(&params) } else { Params::parse(&params) };
-            let operator = match &read {
-                Some(read) if cut => Operator::of_cut(&op, &module, backward, read),
-                read => Operator::of(&op, &module, backward, read.as_ref()),
-            };
-            tally.params(&op, &params);
-            let (label, plain) = label(&op, &module, backward, &params, &text(sub));
-            Named {
-                operator,
-                label: reading.name(label.as_bytes()),
-                plain: reading.name(plain.as_bytes()),
-            }
-        });
-        self.which = which;
-        at
+        self.tally.cut_params += u64::from(is_cut);
+        let cells = Cells { op, module, direction, params, is_cut, sub };
+        self.operators.at(&cells, reading, &mut self.tally)
     }
 
     fn device(&mut self, reading: &mut Reading<'_>, row: &Row) -> HintId {

@@ -112,19 +112,6 @@ impl Deriver<'_, '_, '_> {
     }
 
     fn set(&mut self, quantity: Quantity, value: f64, kind: OriginKind, formula: &'static str) {
-        // A clock or roof of zero was not measured.
-        let positive = matches!(
-            quantity,
-            Quantity::SmClock
-                | Quantity::DramClock
-                | Quantity::DramBandwidth
-                | Quantity::L2Bandwidth
-                | Quantity::L1Bandwidth
-                | Quantity::Peak(_)
-        );
-        if positive && value <= 0.0 {
-            return;
-        }
         let origin = self.origins.id(self.reading, kind, formula);
         self.values.set(quantity, value, origin);
     }
