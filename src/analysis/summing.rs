@@ -257,7 +257,7 @@ mod tests {
                     values.set(Quantity::DramBytes, amount, origins[*origin]);
                     values.set(Quantity::Work(Pipe::Fp16Matrix), 3e3 * amount, origins[2]);
                 }
-                if busy && *time == 2 {
+                if busy && *source == 1 {
                     values.set(Quantity::DramActive, 0.5, origins[0]);
                 }
                 // Most are of one kernel.

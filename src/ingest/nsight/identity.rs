@@ -225,7 +225,8 @@ impl Attributes {
         }
     }
 
-    /// Fills a hint from a record; clocks are in kHz, and 0 stands for "not stated" (integrated parts).
+    /// Fills a hint from a record; clocks are in kHz, and 0 for "not stated" (integrated parts) is left to
+    /// [`crate::model::Profile::hint`].
     pub(super) fn complete(
         &self,
         hint: &mut DeviceHint,
@@ -235,7 +236,7 @@ impl Attributes {
         let (mut major, mut minor) = (None, None);
         for (column, attribute) in &self.0 {
             let Some(cell) = record.get(*column) else { continue };
-            let number = parse(cell).filter(|value| *value > 0.0);
+            let number = parse(cell);
             match attribute {
                 Attribute::Name => {
                     let name = String::from_utf8_lossy(cell).trim().to_owned();
@@ -244,8 +245,8 @@ impl Attributes {
                         hint.name_from = Some("device__attribute_display_name".to_owned());
                     }
                 }
-                Attribute::Major => major = number,
-                Attribute::Minor => minor = parse(cell),
+                Attribute::Major => major = number.filter(|major| *major > 0.0),
+                Attribute::Minor => minor = number,
                 Attribute::Sms => hint.sms = number.map(|value| value as u32),
                 Attribute::SmClock => hint.max_sm_clock = number.map(|khz| Hertz::new(khz * 1e3)),
                 Attribute::MemoryClock => {
