@@ -66,7 +66,8 @@ impl Row {
         for (start, end) in &mut self.cells {
             let cell = &self.text[*start..*end];
             // Two bytes tell of most that there is nothing to trim.
-            let is_trimmed = matches!(cell, [first, .., last] if *first > b' ' && *last > b' ');
+            let is_trimmed = cell.first().is_none_or(|first| *first > b' ')
+                && cell.last().is_none_or(|last| *last > b' ');
             if !is_trimmed {
                 *end -= cell.len() - cell.trim_ascii_end().len();
                 *start = *end - cell.trim_ascii().len();

@@ -116,34 +116,88 @@ impl Shape {
 /// The distinct shapes of a profile.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
-    list: Vec<InOneLine>,
+    list: Vec<Kept>,
+    /// Of those that are told by grid and block.
     positions: Positions,
+    /// The others: a part is unknown, or a product is not that of its parts.
+    others: Vec<Shape>,
+    other_ids: Vec<u32>,
+    other_positions: Positions,
 }
 
-/// A shape within one line of a processor's cache.
-#[derive(Debug)]
-#[repr(align(64))]
-struct InOneLine(Shape);
+/// A shape in half a line of a processor's cache: every launch asks for its own.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
+struct Kept {
+    extents: Extents,
+    /// Index among the others, plus one; zero if the extents tell all.
+    other: u32,
+}
+
+/// Grid and block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Extents([u64; 3]);
+
+impl Hash for Extents {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for word in self.0 {
+            state.write_u64(word);
+        }
+    }
+}
+
+impl Extents {
+    /// Grid and block, if they tell the whole shape.
+    fn of(shape: &Shape) -> Option<Self> {
+        let (grid, block) = (shape.grid?, shape.block?);
+        if *shape != Shape::new(shape.grid, shape.block) {
+            return None;
+        }
+        let word = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        Some(Self([word(grid.x, grid.y), word(grid.z, block.z), word(block.x, block.y)]))
+    }
+
+    fn shape(self) -> Shape {
+        let halves = |word: u64| ((word >> 32) as u32, word as u32);
+        let [grid, z, block] = self.0.map(halves);
+        let extent = |(x, y): (u32, u32), z| Some(Dim3 { x, y, z });
+        Shape::new(extent(grid, z.0), extent(block, z.1))
+    }
+}
 
 impl Shapes {
     /// Returns the id of a shape, adding it if it is new.
     pub(super) fn id(&mut self, shape: Shape) -> u32 {
-        let at = self.positions.find(&shape, |at| &self.list[at].0).unwrap_or_else(|| {
-            self.list.push(InOneLine(shape));
-            self.positions.add(self.list.len() - 1, |at| &self.list[at].0);
-            self.list.len() - 1
-        });
-        u32::try_from(at).unwrap_or(u32::MAX)
+        let Self { list, positions, others, other_ids, other_positions } = self;
+        let next = u32::try_from(list.len()).unwrap_or(u32::MAX);
+        if let Some(extents) = Extents::of(&shape) {
+            if let Some(at) = positions.find(&extents, |at| &list[at].extents) {
+                return u32::try_from(at).unwrap_or(u32::MAX);
+            }
+            list.push(Kept { extents, other: 0 });
+            positions.add(list.len() - 1, |at| &list[at].extents);
+            return next;
+        }
+        if let Some(at) = other_positions.find(&shape, |at| &others[at]) {
+            return other_ids[at];
+        }
+        others.push(shape);
+        other_ids.push(next);
+        other_positions.add(others.len() - 1, |at| &others[at]);
+        let other = u32::try_from(others.len()).unwrap_or(u32::MAX);
+        list.push(Kept { extents: Extents::default(), other });
+        next
     }
 
     /// Returns the shape with this id.
     pub(super) fn get(&self, id: u32) -> Shape {
-        self.list[id as usize].0
+        let Kept { extents, other } = self.list[id as usize];
+        other.checked_sub(1).map_or_else(|| extents.shape(), |other| self.others[other as usize])
     }
 
     /// Iterates over the shapes by id.
     pub(super) fn iter(&self) -> impl Iterator<Item = Shape> {
-        self.list.iter().map(|shape| shape.0)
+        (0..self.list.len()).map(|id| self.get(id as u32))
     }
 }
 
@@ -185,5 +239,24 @@ mod tests {
         }
         assert_eq!(shapes.iter().count(), 2000);
         assert_eq!(shapes.get(7), shape(3, Some(0)));
+    }
+
+    #[test]
+    fn a_shape_comes_back_as_it_was() {
+        let most = u32::MAX;
+        let extents = [[1, 2, 3], [2, 1, 3], [3, 2, 1], [0, 0, 0], [most, most, most]];
+        let extents = extents.map(|[x, y, z]| Some(Dim3 { x, y, z }));
+        let mut all = vec![Shape::default()];
+        for grid in extents {
+            let other = |block| Shape { blocks: Some(7), ..Shape::new(grid, block) };
+            all.extend([Shape::new(grid, None), Shape::new(None, grid)]);
+            all.extend(extents.map(|block| Shape::new(grid, block)));
+            all.extend(extents.map(other));
+        }
+        let mut shapes = Shapes::default();
+        let ids: Vec<u32> = all.iter().map(|shape| shapes.id(*shape)).collect();
+        assert!(ids.iter().zip(0..).all(|(id, at)| *id == at));
+        assert!(shapes.iter().eq(all.iter().copied()));
+        assert!(all.iter().zip(ids).all(|(shape, id)| shapes.id(*shape) == id));
     }
 }

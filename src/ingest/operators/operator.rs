@@ -35,6 +35,20 @@ enum Share {
     Scatter,
 }
 
+/// What a number in the `Bytes` column is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Printed {
+    Bytes,
+    /// Elements, or bytes: nothing tells which.
+    Elements,
+    /// Bytes of one product, which may be of a batch.
+    OneProduct,
+    /// Bytes of a whole batch normalization, of which the kernel may do a part.
+    Normalization {
+        backward: bool,
+    },
+}
+
 /// A kernel among those of one call of its operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::ingest) struct Place {
@@ -48,25 +62,24 @@ pub(in crate::ingest) struct Place {
     pub(in crate::ingest) is_transformed: bool,
 }
 
-/// An operator with its operands: what is asked for every launch of it, and the rest apart, because a program may
-/// have more operators than the caches of a processor hold.
+/// An operator with its operands: what is asked for every launch of it in 16 bytes, and the rest apart, because a
+/// program may have more operators than the caches of a processor hold.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ingest) struct Operator {
     share: Share,
-    /// Values of the `Bytes` column that come from a fault of `PyProf`.
-    faulty: [f64; 3],
     /// Zero operations are the truth, not a gap.
     pub(in crate::ingest) moves_data: bool,
     /// A product or convolution, which may run on matrix units.
     pub(in crate::ingest) is_product: bool,
     /// A pass over elements, which `apex.pyprof` and `pyprof2` count by half the elements moved.
     pub(in crate::ingest) is_pointwise: bool,
-    /// What a number in the `Bytes` column is.
-    pub(in crate::ingest) printed_bytes: &'static Basis,
-    /// A softmax or a batch normalization, whose passes over the input depend on the kernel.
-    is_in_passes: bool,
+    printed: Printed,
     /// Type of the operands.
     pub(in crate::ingest) dtype: Option<DataType>,
+    /// Whether a formula gives work.
+    has_work: bool,
+    /// Whether some values of the `Bytes` column come from a fault of `PyProf`.
+    has_faulty: bool,
     /// `None` if nothing follows from them.
     amounts: Option<Box<Amounts>>,
 }
@@ -74,6 +87,10 @@ pub(in crate::ingest) struct Operator {
 /// What follows from the sizes of an operator's operands.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Amounts {
+    /// Values of the `Bytes` column that come from a fault of `PyProf`.
+    faulty: Option<[f64; 3]>,
+    /// A softmax or a batch normalization, whose passes over the input depend on the kernel.
+    is_in_passes: bool,
     /// The work of all its kernels.
     whole: Work,
     /// What an element-wise kernel beside a product does: it copies what the product is added to.
@@ -97,25 +114,29 @@ impl Operator {
         let kind = Kind::of(op, module);
         let mut operator = Self {
             share: kind.share(backward),
-            faulty: [f64::NAN; 3],
             moves_data: kind.moves_data(backward),
             is_product: kind.is_product(),
             is_pointwise: matches!(
                 kind,
                 Kind::Unary(_) | Kind::Binary { .. } | Kind::Power | Kind::Ternary | Kind::Chosen
             ),
-            printed_bytes: kind.printed_bytes(backward, params.is_some()),
-            is_in_passes: matches!(kind, Kind::Softmax(_) | Kind::BatchNorm),
+            printed: kind.printed(backward, params.is_some()),
             dtype: params.and_then(Params::dtype),
+            has_work: false,
+            has_faulty: false,
             amounts: None,
         };
         if let Some(params) = params {
             let mut amounts = Amounts {
                 whole: kind.work(backward, params).unwrap_or_default(),
                 sizes: sized(op, kind, backward, params),
+                is_in_passes: matches!(kind, Kind::Softmax(_) | Kind::BatchNorm),
                 ..Amounts::default()
             };
             operator.refine(kind, backward, params, &mut amounts);
+            operator.has_faulty = amounts.faulty.is_some();
+            operator.has_work = amounts.whole != Work::default()
+                || matches!(operator.share, Share::Passes | Share::Scatter);
             operator.amounts = (amounts != Amounts::default()).then(|| Box::new(amounts));
         }
         operator
@@ -179,7 +200,8 @@ impl Operator {
         }
         let need = || self.need(kernel, shape).map_or(nothing, told);
         // These count what one kernel does, where the formulas of `PyProf` count all passes.
-        if self.is_in_passes && kernel.pass.is_none() {
+        let is_in_passes = self.amounts.as_ref().is_some_and(|amounts| amounts.is_in_passes);
+        if is_in_passes && kernel.pass.is_none() {
             return need();
         }
         if self.share == Share::Each && !place.is_alone
@@ -197,12 +219,11 @@ impl Operator {
         let size = self.dtype.map(DataType::bytes);
         match (kind, params.tensors.as_slice()) {
             (Kind::Linear, _) => {
-                self.faulty =
-                    size.and_then(|size| faulty_linear(params, size)).unwrap_or(self.faulty);
+                amounts.faulty = size.and_then(|size| faulty_linear(params, size));
             }
             (Kind::Matmul, _) => {
                 let faulty = size.and_then(|size| matmul(params, size)?.1);
-                self.faulty[0] = faulty.unwrap_or(f64::NAN);
+                amounts.faulty = faulty.map(|faulty| [faulty; 3]);
             }
             (Kind::Product | Kind::Batched, _) => {
                 amounts.expanded = size.and_then(|size| expanded(params, size));
@@ -229,7 +250,8 @@ impl Operator {
 
     /// What this kernel, the `sub`-th of the operator, has to do by the operator's formula.
     pub(in crate::ingest) fn work(&self, kernel: Kernel, sub: Option<f64>) -> Work {
-        let Some(amounts) = &self.amounts else { return Work::default() };
+        let amounts = self.amounts.as_ref().filter(|_| self.has_work);
+        let Some(amounts) = amounts else { return Work::default() };
         let is_first = sub.is_none_or(|sub| sub == 0.0);
         let all = match self.share {
             Share::Unknown => false,
@@ -271,12 +293,38 @@ impl Operator {
 
     /// Whether numbers in the `Bytes` column may be computed wrongly, and nothing tells which are.
     pub(in crate::ingest) fn may_be_faulty(&self) -> bool {
-        [&ELEMENTS, &ONE_PRODUCT].contains(&self.printed_bytes)
+        matches!(self.printed, Printed::Elements | Printed::OneProduct)
     }
 
     /// Whether this value of the `Bytes` column is one `PyProf` computes wrongly.
     pub(in crate::ingest) fn is_faulty(&self, bytes: f64) -> bool {
-        self.faulty.contains(&bytes)
+        self.has_faulty
+            && self
+                .amounts
+                .as_ref()
+                .and_then(|amounts| amounts.faulty)
+                .is_some_and(|faulty| faulty.contains(&bytes))
+    }
+
+    /// What a number in the `Bytes` column is.
+    pub(in crate::ingest) fn printed_bytes(&self) -> &'static Basis {
+        static BYTES: Basis = Basis::exact("PyProf Bytes");
+        static ELEMENTS: Basis =
+            Basis::within("PyProf Bytes of linear, mostly counted in elements", 1.0, 4.0);
+        static ONE_PRODUCT: Basis =
+            Basis::exact("PyProf Bytes of matmul, of one product of a batch");
+        // The kernel may be the first of three, which reads the input once, or do all of it.
+        static FORWARD: Basis =
+            Basis::within("PyProf Bytes of the whole batch normalization", 0.25, 1.0);
+        static BACKWARD: Basis =
+            Basis::within("PyProf Bytes of the whole gradient of a batch normalization", 0.4, 1.0);
+        match self.printed {
+            Printed::Bytes => &BYTES,
+            Printed::Elements => &ELEMENTS,
+            Printed::OneProduct => &ONE_PRODUCT,
+            Printed::Normalization { backward: false } => &FORWARD,
+            Printed::Normalization { backward: true } => &BACKWARD,
+        }
     }
 }
 
@@ -304,10 +352,6 @@ fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<sizes:
     let name = op.trim_matches('_').to_owned();
     Some(sizes::Operator { name, backward, operands })
 }
-
-static ELEMENTS: Basis =
-    Basis::within("PyProf Bytes of linear, mostly counted in elements", 1.0, 4.0);
-static ONE_PRODUCT: Basis = Basis::exact("PyProf Bytes of matmul, of one product of a batch");
 
 /// The families of operators that share a formula.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -430,19 +474,12 @@ impl Kind {
     }
 
     /// What a number in the `Bytes` column is, where it cannot be put right.
-    fn printed_bytes(self, backward: bool, has_params: bool) -> &'static Basis {
-        static BYTES: Basis = Basis::exact("PyProf Bytes");
-        // The kernel may be the first of three, which reads the input once, or do all of it.
-        static FORWARD: Basis =
-            Basis::within("PyProf Bytes of the whole batch normalization", 0.25, 1.0);
-        static BACKWARD: Basis =
-            Basis::within("PyProf Bytes of the whole gradient of a batch normalization", 0.4, 1.0);
+    fn printed(self, backward: bool, has_params: bool) -> Printed {
         match self {
-            Self::BatchNorm if backward => &BACKWARD,
-            Self::BatchNorm => &FORWARD,
-            Self::Linear if !has_params => &ELEMENTS,
-            Self::Matmul if !has_params => &ONE_PRODUCT,
-            _ => &BYTES,
+            Self::BatchNorm => Printed::Normalization { backward },
+            Self::Linear if !has_params => Printed::Elements,
+            Self::Matmul if !has_params => Printed::OneProduct,
+            _ => Printed::Bytes,
         }
     }
 

@@ -51,7 +51,7 @@ pub(super) fn judge(operator: &Operator, kernel: Kernel, printed: Printed) -> Wo
     }
     let bytes = match printed.bytes {
         Some(bytes) if operator.is_faulty(bytes) && formula.bytes.is_some() => formula.bytes,
-        Some(bytes) if bytes > 0.0 => Count::new(bytes, operator.printed_bytes),
+        Some(bytes) if bytes > 0.0 => Count::new(bytes, operator.printed_bytes()),
         _ => formula.bytes,
     };
     let later = printed.sub.is_some_and(|sub| sub > 0.0);

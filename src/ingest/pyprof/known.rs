@@ -51,9 +51,10 @@ pub(super) struct Pairs<T> {
 
 /// An item beside the numbers that it is found by: there are more of them than the caches of a processor hold, and
 /// so one access to memory leads to both.
-#[repr(align(64))]
+#[repr(align(32))]
 struct Pair<T> {
-    numbers: [u32; 2],
+    /// Both, as one word.
+    numbers: u64,
     item: T,
 }
 
@@ -64,12 +65,12 @@ impl<T> Default for Pairs<T> {
 }
 
 impl<T> Pairs<T> {
-    /// Whether an item lies in one line of a cache.
-    pub(super) const IS_ONE_LINE: bool = size_of::<Pair<T>>() == 64;
+    /// Whether an item takes half a line of a cache.
+    pub(super) const IS_HALF_A_LINE: bool = size_of::<Pair<T>>() == 32;
 
     /// Position of the item for two texts with these numbers, worked out if they are new together.
     pub(super) fn at(&mut self, numbers: [usize; 2], item: impl FnOnce() -> T) -> usize {
-        let numbers = numbers.map(|number| number as u32);
+        let numbers = (numbers[0] as u64) << 32 | numbers[1] as u64;
         let Self { items, positions, next } = self;
         if let Some(at) = next.expected()
             && items.get(at).is_some_and(|known| known.numbers == numbers)

@@ -17,7 +17,7 @@ pub(super) struct Named {
     pub(super) plain: NameId,
 }
 
-const _: () = assert!(Pairs::<Named>::IS_ONE_LINE, "what every row asks for takes one access");
+const _: () = assert!(Pairs::<Named>::IS_HALF_A_LINE, "what every row asks for takes one access");
 
 /// The cells of a row that name its operator.
 pub(super) struct Cells<'a> {

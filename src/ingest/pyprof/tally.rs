@@ -171,7 +171,7 @@ impl Tally {
     /// Sees the bytes printed for a launch, and those taken instead.
     fn bytes(&mut self, operator: &Operator, printed: f64, taken: Count, time: f64) {
         let is_faulty = operator.is_faulty(printed);
-        if taken.basis == *operator.printed_bytes {
+        if taken.basis == *operator.printed_bytes() {
             if is_faulty || operator.may_be_faulty() {
                 self.unrepaired += 1;
                 self.sums.add(Sum::FaultyTime, time);

@@ -55,8 +55,10 @@ def spark(script: list[str], views: list[str]) -> Rows:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
+    # Only what happens to workers takes a cluster, whose processes start and warm up each on their own.
+    kills = "ROOFLINT_KILL" in os.environ
     session = (
-        SparkSession.builder.master(os.environ.get("ROOFLINT_SPARK", "local-cluster[2,1,1024]"))
+        SparkSession.builder.master("local-cluster[2,1,1024]" if kills else "local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.driver.bindAddress", "127.0.0.1")
@@ -68,7 +70,7 @@ def spark(script: list[str], views: list[str]) -> Rows:
     try:
         for statement in script:
             session.sql(statement)
-        if "ROOFLINT_KILL" in os.environ:
+        if kills:
             killing.start()
         for view in views:
             rows = session.sql(f"SELECT * FROM {view}").collect()
