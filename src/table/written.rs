@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::SCHEMA;
 use super::cell::{Cell, Form, guarded};
 use super::columns::{LaunchColumn, columns};
-use crate::model::{Origin, Profile, Quantity};
+use crate::model::{Launch, Origin, Profile, Quantity};
 
 /// A table of named columns of equal height.
 #[derive(Debug, Default, Clone)]
@@ -81,7 +81,23 @@ impl Cells<'_> {
             Self::Numbers(_) => None,
         }
     }
+
+    /// Returns the cell of a row of which others are asked for too, whose launch is put together once.
+    fn beside<'c>(&'c self, row: usize, of_row: &mut OfRow<'c>) -> Option<Cell<'c>> {
+        let Self::Launches(profile, column) = self else { return self.get(row) };
+        let launch = match of_row {
+            Some((of, launch)) if std::ptr::eq(*of, *profile) => launch,
+            _ if row < profile.launches.len() => {
+                &mut of_row.insert((profile, profile.launch(row))).1
+            }
+            _ => return None,
+        };
+        column.get(profile, launch)
+    }
 }
+
+/// The launch of a row.
+type OfRow<'c> = Option<(&'c Profile, Launch<'c>)>;
 
 /// The table as JSON: metadata first, then the launches with the column names as keys.
 #[derive(Deserialize)]
@@ -162,7 +178,10 @@ impl Serialize for OneLaunch<'_> {
             Some(Cell::Count(count)) => Value::from(count),
             Some(Cell::Number(number)) => Value::from(number),
         };
-        serializer.collect_map(self.0.iter().map(|(name, cells)| (name, value(cells.get(self.1)))))
+        let mut of_row = None;
+        let cells = self.0.iter();
+        let cells = cells.map(|(name, cells)| (name, value(cells.beside(self.1, &mut of_row))));
+        serializer.collect_map(cells)
     }
 }
 
@@ -174,10 +193,16 @@ impl<'p> Table<'p> {
         let quantities: Vec<Quantity> = profile.launches.quantities().collect();
         let counted =
             |of: Option<Quantity>| of.is_none_or(|quantity| quantities.contains(&quantity));
-        for column in columns().iter().filter(|column| counted(column.quantity())) {
-            if column.is_rare()
-                && profile.iter().all(|launch| column.get(profile, &launch).is_none())
-            {
+        let columns = || columns().iter().filter(|column| counted(column.quantity()));
+        let mut absent: Vec<&LaunchColumn> = columns().filter(|column| column.is_rare()).collect();
+        for launch in profile.iter() {
+            absent.retain(|column| column.get(profile, &launch).is_none());
+            if absent.is_empty() {
+                break;
+            }
+        }
+        for column in columns() {
+            if absent.iter().any(|absent| std::ptr::eq(*absent, column)) {
                 continue;
             }
             table.columns.push((column.name.clone(), Cells::Launches(profile, column)));
@@ -241,9 +266,10 @@ impl<'p> Table<'p> {
         writer.write_record(self.columns.iter().map(|(name, _)| name))?;
         let mut text = String::new();
         for row in 0..self.height {
+            let mut of_row = None;
             for (_, cells) in &self.columns {
                 text.clear();
-                match cells.get(row) {
+                match cells.beside(row, &mut of_row) {
                     None => {}
                     Some(Cell::Text(name)) => text.push_str(&guarded(&name)),
                     Some(cell) => text.push_str(&cell.to_string()),
