@@ -298,12 +298,8 @@ impl Operator {
 
     /// Whether this value of the `Bytes` column is one `PyProf` computes wrongly.
     pub(in crate::ingest) fn is_faulty(&self, bytes: f64) -> bool {
-        self.has_faulty
-            && self
-                .amounts
-                .as_ref()
-                .and_then(|amounts| amounts.faulty)
-                .is_some_and(|faulty| faulty.contains(&bytes))
+        let amounts = self.amounts.as_ref().filter(|_| self.has_faulty);
+        amounts.and_then(|amounts| amounts.faulty).is_some_and(|faulty| faulty.contains(&bytes))
     }
 
     /// What a number in the `Bytes` column is.
