@@ -1,7 +1,7 @@
 //! Describes what the state of a kernel means for the user.
 
 use super::{Kernel, State};
-use crate::model::Quantity;
+use crate::model::{OriginKind, Quantity};
 use crate::roofline::{self, Limiter};
 
 impl Kernel {
@@ -20,6 +20,20 @@ impl Kernel {
             meaning.push_str(&format!("; launches vary between {low:.1}× and {high:.1}×"));
         }
         meaning
+    }
+}
+
+/// Says which share of its roof a kernel reaches. Shapes may bound its work on both sides.
+fn reaches(kernel: &Kernel) -> String {
+    let percent = |headroom: f64| format!("{:.0}", 100.0 / headroom);
+    let least = kernel.headroom().map_or_else(|| "0".to_owned(), percent);
+    let is_bounded = kernel.is_lower_bound() && kernel.provenance == Some(OriginKind::Algorithmic);
+    match kernel.headroom_low().filter(|_| is_bounded) {
+        Some(low) if low < 1.0 => format!("may reach only {least}%"),
+        Some(low) if percent(low) != least => {
+            format!("reaches only {least}–{}%", percent(low))
+        }
+        _ => format!("reaches only {least}%"),
     }
 }
 
@@ -55,21 +69,19 @@ fn by_limiter(kernel: &Kernel) -> String {
                         .to_owned()
                 }
                 Limiter::Memory => {
-                    let reached = kernel.headroom().map_or(0.0, |headroom| 100.0 / headroom);
+                    let reaches = reaches(kernel);
                     let occupancy = percent(Quantity::AchievedOccupancy)
                         .map_or_else(String::new, |value| format!("; achieved occupancy {value}%"));
-                    format!(
-                        "memory-bound, but reaches only {reached:.0}% of the memory roof{occupancy}"
-                    )
+                    format!("memory-bound, but {reaches} of the memory roof{occupancy}")
                 }
                 Limiter::Math => {
-                    let reached = kernel.headroom().map_or(0.0, |headroom| 100.0 / headroom);
+                    let reaches = reaches(kernel);
                     let pipe = kernel
                         .work
                         .iter()
                         .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))
                         .map_or("math", |work| work.pipe.label());
-                    format!("compute-bound, but reaches only {reached:.0}% of the {pipe} roof")
+                    format!("compute-bound, but {reaches} of the {pipe} roof")
                 }
                 Limiter::Unknown => match kernel.headroom_low() {
                     Some(low) if low > 1.0 / roofline::BUSY => format!(
@@ -84,6 +96,9 @@ fn by_limiter(kernel: &Kernel) -> String {
         State::NearRoofline => match kernel.limiter {
             Limiter::Memory => "at the memory roof: only moving fewer bytes helps (fusion, \
                 smaller types)"
+                .to_owned(),
+            Limiter::Math if kernel.math_time.is_none() => "the SMs are busy: which pipe is, and \
+                whether with useful work, shows only where operations and pipes are counted"
                 .to_owned(),
             Limiter::Math => "at the compute roof: only less work or a faster pipe helps (tensor \
                 cores, lower precision)"
@@ -105,5 +120,51 @@ fn by_limiter(kernel: &Kernel) -> String {
         State::NotRoofline => "limited by link bandwidth and overlap, not by this \
             roofline"
             .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+    use crate::session::Session;
+
+    /// The meaning of the only kernel of a table, on a GPU of 616 GB/s.
+    fn meaning(table: String) -> String {
+        let profile = read_text("table.csv", table.leak(), &Options::default()).unwrap();
+        let session = Session::default().on(Some("RTX 2080 Ti".to_owned()));
+        session.analyze(&profile).unwrap().kernels[0].meaning()
+    }
+
+    #[test]
+    fn work_within_bounds_reaches_a_range_of_the_roof() {
+        // The gradient of a pooling moves 51.4 MB at least, up to 8 times as much: 83.4 to 667 µs.
+        let pooling = |nanoseconds: u32| {
+            meaning(format!(
+                "\"Direction\",\"Sub\",\"Op\",\"Params\",\"Sil(ns)\",\"Grid\",\"Block\"\n\
+                 \"bprop\",\"1\",\"max_pool2d\",\"T=[(32,64,112,112)],['float16']\",\
+                 \"{nanoseconds}\",\"49,32,64\",\"256,1,1\"\n"
+            ))
+        };
+        let begins = "memory-bound, but";
+        assert_eq!(pooling(1_200_488), format!("{begins} reaches only 7–56% of the memory roof"));
+        assert_eq!(pooling(600_000), format!("{begins} may reach only 14% of the memory roof"));
+    }
+
+    #[test]
+    fn counted_work_reaches_a_share_and_busy_multiprocessors_are_no_compute_roof() {
+        // 61.6 MB take 100 µs.
+        let launch = |microseconds: u32, bytes: &str, busy: &str| {
+            meaning(format!(
+                "source,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
+                 dram_bytes,sm_throughput\n\
+                 run,gemm,0,1,4096,4096,256,{microseconds}e-6,{bytes},{busy}\n"
+            ))
+        };
+        assert_eq!(
+            launch(400, "61.6e6", "0.1"),
+            "memory-bound, but reaches only 25% of the memory roof"
+        );
+        let busy = launch(400, "61.6e6", "0.97");
+        assert!(busy.starts_with("the SMs are busy: which pipe is"), "{busy}");
     }
 }

@@ -117,10 +117,11 @@ impl Shape {
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     list: Vec<Kept>,
-    /// Of those that are told by grid and block.
+    /// Of those that follow from grid and block.
     positions: Positions,
     /// The others: a part is unknown, or a product is not that of its parts.
     others: Vec<Shape>,
+    /// The id of each of the others.
     other_ids: Vec<u32>,
     other_positions: Positions,
 }
@@ -130,11 +131,11 @@ pub(super) struct Shapes {
 #[repr(align(32))]
 struct Kept {
     extents: Extents,
-    /// Index among the others, plus one; zero if the extents tell all.
+    /// Index among the others, plus one; zero if it follows from the extents.
     other: u32,
 }
 
-/// Grid and block.
+/// Grid and block, two numbers to a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Extents([u64; 3]);
 
@@ -147,7 +148,7 @@ impl Hash for Extents {
 }
 
 impl Extents {
-    /// Grid and block, if they tell the whole shape.
+    /// Grid and block, if the whole shape follows from them.
     fn of(shape: &Shape) -> Option<Self> {
         let (grid, block) = (shape.grid?, shape.block?);
         if *shape != Shape::new(shape.grid, shape.block) {

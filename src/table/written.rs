@@ -362,4 +362,43 @@ mod tests {
         let told = table.metadata.iter().filter(|(key, _)| key.starts_with("column:")).count();
         assert_eq!(told, profile.launches.quantities().count());
     }
+
+    /// Launches by name, time and bytes with origin and bounds.
+    fn read(rows: &[&str]) -> Profile {
+        let head = "kernel,duration_s,dram_bytes,dram_bytes_origin,dram_bytes_low,dram_bytes_high";
+        let rest = "source,device_ordinal,launches,grid_x,threads_per_block";
+        let rows: Vec<String> = rows.iter().map(|row| format!("{row},run,0,1,1,32\n")).collect();
+        let text = format!("{head},{rest}\n{}", rows.concat());
+        let options = crate::ingest::Options::default();
+        crate::ingest::read_text("launches.csv", text.leak(), &options).unwrap()
+    }
+
+    #[test]
+    fn what_only_the_last_launch_has_is_a_column() {
+        let profile = read(&["a,1e-6,8,,,", "b,2e-6,8,algorithmic,0.5,2"]);
+        let csv = Table::of(&profile).csv();
+        let mut lines = csv.lines().map(|line| line.split(','));
+        let at = lines.next().unwrap().position(|name| name == "dram_bytes_low").unwrap();
+        let low: Vec<&str> = lines.map(|mut line| line.nth(at).unwrap()).collect();
+        assert_eq!(low, ["", "0.5"]);
+    }
+
+    #[test]
+    fn columns_of_two_profiles_lie_side_by_side() {
+        let (long, short) = (read(&["a,1e-6,,,,", "b,2e-6,,,,"]), read(&["c,3e-6,,,,"]));
+        let mut table = Table { height: 2, ..Table::default() };
+        for name in ["kernel", "duration_s"] {
+            for (from, profile) in [("long", &long), ("short", &short)] {
+                let column = columns().iter().find(|column| column.name == name).unwrap();
+                table.columns.push((format!("{name} {from}"), Cells::Launches(profile, column)));
+            }
+        }
+        let expected = "kernel long,kernel short,duration_s long,duration_s short\n\
+                        a,c,0.000001,0.000003\nb,,0.000002,\n";
+        assert_eq!(table.csv(), expected);
+        let json: Value = serde_json::from_str(&table.json()).unwrap();
+        assert_eq!(json["launches"][1]["kernel long"], "b");
+        assert_eq!(json["launches"][1]["kernel short"], Value::Null);
+        assert_eq!(json["launches"][0]["duration_s short"], 3e-6);
+    }
 }

@@ -53,7 +53,7 @@ pub(super) struct Pairs<T> {
 /// so one access to memory leads to both.
 #[repr(align(32))]
 struct Pair<T> {
-    /// Both, as one word.
+    /// Both numbers, as one word.
     numbers: u64,
     item: T,
 }
