@@ -18,11 +18,14 @@ pub struct Reason {
 /// What is said of one kernel alone.
 #[derive(Debug, Clone, PartialEq)]
 enum Own {
-    /// How many times the roofline time it takes, with which the sentence begins.
+    /// How many times the roofline time it takes, which stands in the general part.
     Times(Factor),
     /// Figures at its end, with their leading separator; may be empty.
     Figures(Box<str>),
 }
+
+/// Where the ratio of a kernel stands in a general part.
+const RATIO: &str = "{}";
 
 impl Default for Own {
     fn default() -> Self {
@@ -39,7 +42,17 @@ impl Reason {
 
     /// Makes a reason that begins with how many times the roofline time a kernel takes.
     pub(super) fn times(headroom: f64, rest: &str) -> Self {
-        Self { general: rest.into(), own: Own::Times(Factor::new(headroom)) }
+        Self::with_ratio(headroom, format!("{RATIO}× the roofline time{rest}"))
+    }
+
+    /// Makes a reason that begins with how many times the roofline time a kernel takes at most: what is not
+    /// counted, or bounds of what is, may explain some of it.
+    pub(super) fn up_to(headroom: f64, rest: &str) -> Self {
+        Self::with_ratio(headroom, format!("up to {RATIO}× the roofline time{rest}"))
+    }
+
+    fn with_ratio(headroom: f64, general: String) -> Self {
+        Self { general: general.into(), own: Own::Times(Factor::new(headroom)) }
     }
 
     /// Lets it share its general part with the kernels before.
@@ -52,7 +65,7 @@ impl Reason {
     pub fn general(&self) -> Cow<'_, str> {
         match &self.own {
             Own::Times(times) => {
-                format!("{:.2}× the roofline time{}", times.get(), self.general).into()
+                self.general.replacen(RATIO, &format!("{:.2}", times.get()), 1).into()
             }
             Own::Figures(_) => Cow::Borrowed(&self.general),
         }
@@ -107,6 +120,8 @@ mod tests {
         let far = Reason::times(1.537, ", but savings are below 5 µs");
         assert_eq!(far.to_string(), "1.54× the roofline time, but savings are below 5 µs");
         assert_eq!((far.general(), far.figures()), (far.to_string().into(), None));
+        let most = Reason::up_to(14.39, "; {} is no place for it");
+        assert_eq!(most.to_string(), "up to 14.39× the roofline time; {} is no place for it");
     }
 
     #[test]

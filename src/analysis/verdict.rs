@@ -149,17 +149,17 @@ fn reason(ground: Ground, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -
         Ground::Fair | Ground::FairIfCounted => at(kernel, sums, headroom, &below()),
         Ground::TooLittle => {
             let floor = microseconds(setting.floor);
-            Reason::times(headroom, &format!(", but savings are below {floor}"))
+            ratio(kernel, headroom, &format!(", but savings are below {floor}"))
         }
         Ground::NoRoom => {
-            Reason::times(headroom, ", but nothing shows that more threads could share its work")
+            ratio(kernel, headroom, ", but nothing shows that more threads could share its work")
         }
         Ground::GridExplains => {
             // Less than the last digit shown is nothing.
             let left = Some(kernel.savings).filter(|time| time.get() >= 0.05e-6);
             let left =
                 left.map_or_else(String::new, |time| format!(" except {}", microseconds(time)));
-            Reason::times(headroom, &format!(", which its grid and usual losses explain{left}"))
+            ratio(kernel, headroom, &format!(", which its grid and usual losses explain{left}"))
         }
         Ground::LikelyNear => likely(""),
         Ground::LikelyFair => likely(&below()),
@@ -197,7 +197,16 @@ fn uncounted(kernel: &Kernel, sums: &Sums) -> &'static str {
 
 /// Describes the ratio of a kernel to its roofline time.
 fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> Reason {
-    Reason::times(headroom, &beside(kernel, sums, rest))
+    ratio(kernel, headroom, &beside(kernel, sums, rest))
+}
+
+/// Begins with the ratio, which is the most that it can be if the counts leave room.
+fn ratio(kernel: &Kernel, headroom: f64, rest: &str) -> Reason {
+    if kernel.is_lower_bound() {
+        Reason::up_to(headroom, rest)
+    } else {
+        Reason::times(headroom, rest)
+    }
 }
 
 /// What follows the ratio.

@@ -36,21 +36,34 @@ pub fn si(value: impl Into<f64>, unit: &str) -> String {
 pub fn digits(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude >= 99.95 {
-        format!("{value:.0}")
+        rounded(value, 0)
     } else if magnitude >= 9.995 {
-        format!("{value:.1}")
+        rounded(value, 1)
     } else if magnitude >= 0.0995 || magnitude == 0.0 {
-        format!("{value:.2}")
+        rounded(value, 2)
     } else {
-        format!("{value:.3}")
+        rounded(value, 3)
     }
+}
+
+/// Rounds to decimal places as one does by hand, a half away from zero.
+///
+/// 1555 GB/s are 1.56 TB/s, though the binary fraction next to 1.555 is less, and however the value was computed.
+fn rounded(value: f64, places: usize) -> String {
+    // More than the error of a few operations, less than any digit shown.
+    const A_BIT_MORE: f64 = 1.0 + 4.0 * f64::EPSILON;
+    format!("{:.places$}", value * A_BIT_MORE)
 }
 
 /// Formats a share as a percentage: `98.3%`.
 #[must_use]
 pub fn percent(share: impl Into<f64>) -> String {
     let percent = share.into() * 100.0;
-    if percent != 0.0 && percent < 0.05 { "<0.1%".to_owned() } else { format!("{percent:.1}%") }
+    if percent != 0.0 && percent < 0.05 {
+        "<0.1%".to_owned()
+    } else {
+        format!("{}%", rounded(percent, 1))
+    }
 }
 
 /// Formats a factor such as headroom: `1.32×`. Beyond four digits it is only a sign of wrong data.
@@ -177,6 +190,13 @@ mod tests {
             (19.5e12, "FLOP/s", "19.5 TFLOP/s"),
             (5e-10, "s", "0.50 ns"),
             (1_111.0, "s", "1111 s"),
+            (1_555e9, "B/s", "1.56 TB/s"),
+            (1_215e6 * 1280.0, "B/s", "1.56 TB/s"),
+            (1.555, "", "1.56 "),
+            (2.665, "", "2.67 "),
+            (-12.25, "", "-12.3 "),
+            (12.349_999, "", "12.3 "),
+            (100.5, "", "101 "),
         ] {
             assert_eq!(si(value, unit), shown);
         }

@@ -35,7 +35,7 @@ fn a_workload_names_its_device_and_what_was_reached_on_it() {
     // The series is named, and the architecture with its compute units makes a device of it.
     assert_eq!(device.name(), "Instinct MI210");
     assert!(device.how.starts_with("of gfx90a with 104 compute units, like"), "{}", device.how);
-    let how = "roofline.csv, median of 2 GPUs); not used: fp64 tensor 60.0 TFLOP/s, above the peak \
+    let how = "roofline.csv, median of 2 GPUs); not used: fp64 tensor 60.1 TFLOP/s, above the peak \
         of 45.3 TFLOP/s";
     assert!(device.how.ends_with(how), "{}", device.how);
     let achievable = &device.device.as_ref().unwrap().achievable;

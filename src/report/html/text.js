@@ -3,13 +3,9 @@
 
 const MISSING = "-";
 
-/** Fixed digits, ties to even: what Rust prints. Only exact binary fractions can be ties. */
+/** Fixed digits, a half away from zero: as the other outputs round. */
 function fixed(value, places) {
-  const scaled = Math.abs(value) * 10 ** places;
-  const isTie = scaled % 1 === 0.5 && (Math.abs(value) * 2 ** (places + 1)) % 1 === 0;
-  if (!isTie) return value.toFixed(places);
-  const even = Math.floor(scaled) % 2 === 0 ? Math.floor(scaled) : Math.ceil(scaled);
-  return ((Math.sign(value) * even) / 10 ** places).toFixed(places);
+  return (value * (1 + 4 * Number.EPSILON)).toFixed(places);
 }
 
 function digits(value) {

@@ -5,7 +5,7 @@ use super::run::Run;
 use super::threshold::{Missing, Threshold};
 use crate::analysis::{Kernel, Moved};
 use crate::taxonomy::Kind;
-use crate::units::Seconds;
+use crate::units::{Seconds, si};
 
 /// Kernels that have something in common, longest first.
 pub(in crate::rules) struct Together<'a> {
@@ -84,7 +84,7 @@ impl<'a> Together<'a> {
             (_, false) => work.push(format!("{moved} copies")),
         }
         let whole = if moved == 0 { "the run" } else { "kernels and copies" };
-        format!("{}, {}, {percent:.1}% of {whole}", work.join(" and "), shown(self.time))
+        format!("{}, {}, {percent:.1}% of {whole}", work.join(" and "), si(self.time, "s"))
     }
 
     /// Their distinct names, longest time first.
@@ -141,20 +141,4 @@ impl<'a> Together<'a> {
 /// Whether a kernel is of one of these kinds, by its name.
 pub(in crate::rules) fn is_of(kernel: &Kernel, kinds: &[Kind]) -> bool {
     kernel.class.kind.is_some_and(|kind| kinds.contains(&kind))
-}
-
-/// A time with three digits, in the unit that suits it.
-pub(in crate::rules) fn shown(time: Seconds) -> String {
-    // The limits lie where rounding to three digits reaches the next power of ten.
-    let (value, unit) = match time.get() {
-        time if time >= 0.9995 => (time, "s"),
-        time if time >= 0.9995e-3 => (time * 1e3, "ms"),
-        time => (time * 1e6, "µs"),
-    };
-    let digits = match value {
-        value if value >= 99.95 => 0,
-        value if value >= 9.995 => 1,
-        _ => 2,
-    };
-    format!("{value:.digits$} {unit}")
 }

@@ -1,8 +1,8 @@
 //! Flags kernels that take little longer than any launch does.
 
 use crate::analysis::State;
-use crate::rules::engine::shares::shown;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject};
+use crate::units::si;
 
 pub(super) const RULE: Rule = Rule {
     id: "launch-bound",
@@ -54,8 +54,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let each = if kernel.launches == 1 { "" } else { " each" };
     let message = format!(
         "{}{each}, of which about {} is fixed launch cost",
-        shown(subject.mean()),
-        shown(fixed)
+        si(subject.mean(), "s"),
+        si(fixed, "s")
     );
     let finding = subject
         .finding(message, stake)

@@ -1,8 +1,9 @@
 //! Tells how much of a run goes into communication between devices.
 
-use crate::rules::engine::shares::{Together, shown};
+use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::{Category, Kind};
+use crate::units::si;
 
 pub(super) const RULE: Rule = Rule {
     id: "communication-share",
@@ -54,7 +55,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let longest = links.kernels.first().map(|kernel| kernel.mean());
     let mut message = format!("communication: {}", links.words());
     if let (Some(longest), true) = (longest, links.launches > 1) {
-        message.push_str(&format!(", {} per launch of the longest", shown(longest)));
+        message.push_str(&format!(", {} per launch of the longest", si(longest, "s")));
     }
     let finding = links
         .finding(run, message)

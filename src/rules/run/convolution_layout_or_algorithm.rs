@@ -1,9 +1,10 @@
 //! Flags convolutions that spend much of their time in kernels that prepare or transform operands.
 
 use crate::analysis::Kernel;
-use crate::rules::engine::shares::{Together, shown};
+use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
+use crate::units::si;
 
 pub(super) const RULE: Rule = Rule {
     id: "convolution-layout-or-algorithm",
@@ -84,7 +85,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         }
     }
     let told: Vec<String> =
-        parts.iter().map(|(what, time)| format!("{what} {}", shown(*time))).collect();
+        parts.iter().map(|(what, time)| format!("{what} {}", si(*time, "s"))).collect();
     let message = format!(
         "layout changes and transforms take {:.0}% of the convolution time ({}): {}",
         share * 100.0,

@@ -1,8 +1,9 @@
 //! Flags runs that spend a good part of their time on kernels that are mostly launch cost.
 
 use crate::analysis::State;
-use crate::rules::engine::shares::{Together, shown};
+use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::units::si;
 
 pub(super) const RULE: Rule = Rule {
     id: "launch-bound-share",
@@ -58,7 +59,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         "{kernels} launch-bound kernel{}: {}; about {} of each is fixed launch cost",
         if kernels == 1 { "" } else { "s" },
         floored.words(),
-        shown(fixed)
+        si(fixed, "s")
     );
     let mut finding = floored
         .finding(run, message)

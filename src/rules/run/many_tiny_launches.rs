@@ -1,7 +1,8 @@
 //! Flags runs that spend their time on many launches of a few microseconds.
 
-use crate::rules::engine::shares::{Together, shown};
+use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::units::si;
 
 pub(super) const RULE: Rule = Rule {
     id: "many-tiny-launches",
@@ -64,7 +65,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         low += above.min(fixed);
     }
     let mean = tiny.time / tiny.launches.max(1) as f64;
-    let message = format!("tiny launches: {}, {} each", tiny.words(), shown(mean));
+    let message = format!("tiny launches: {}, {} each", tiny.words(), si(mean, "s"));
     let mut finding = tiny
         .finding(run, message)
         .confidence(Confidence::Medium)

@@ -1,8 +1,9 @@
 //! Flags optimizers that take many short launches instead of a few long ones.
 
-use crate::rules::engine::shares::{Together, shown};
+use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
+use crate::units::si;
 
 pub(super) const RULE: Rule = Rule {
     id: "unfused-optimizer",
@@ -53,7 +54,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .map(|kernel| (run.analysis.fixed_cost * kernel.launches as f64).min(kernel.measured))
         .sum();
     let finding = steps
-        .finding(run, format!("unfused optimizer: {}, {} each", steps.words(), shown(mean)))
+        .finding(run, format!("unfused optimizer: {}, {} each", steps.words(), si(mean, "s")))
         .confidence(Confidence::Low)
         .at_stake(steps.gap() + fixed, "launch")
         .evidence("time per launch", mean.get(), "s")

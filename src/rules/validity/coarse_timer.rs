@@ -1,8 +1,8 @@
 //! Tells that durations are whole microseconds, too coarse for the short launches of the run.
 
 use crate::analysis::Timer;
-use crate::rules::engine::shares::shown;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
+use crate::units::si;
 
 pub(super) const RULE: Rule = Rule {
     id: "coarse-timer",
@@ -66,7 +66,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             "all {} durations of {path} are whole microseconds: too coarse for its launches under \
              {short:.0} µs ({launches}, {}, {percent:.1}% of the run)",
             timer.launches,
-            shown(time)
+            si(time, "s")
         ))
         .severity(Severity::Info)
         .confidence(Confidence::High)

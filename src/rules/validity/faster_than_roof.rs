@@ -1,8 +1,9 @@
 //! Tells which kernels are faster than the model allows: a figure behind them is wrong.
 
 use crate::analysis::State;
-use crate::rules::engine::shares::{Together, shown};
+use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
+use crate::units::si;
 
 pub(super) const RULE: Rule = Rule {
     id: "faster-than-roof",
@@ -46,8 +47,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         format!(
             "; {} took {}, its roofline time is {}",
             first.name,
-            shown(first.modeled),
-            shown(expected)
+            si(first.modeled, "s"),
+            si(expected, "s")
         )
     });
     let message = format!(

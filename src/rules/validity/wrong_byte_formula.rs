@@ -1,8 +1,7 @@
 //! Tells that the profiler's formula for bytes is wrong, and which bytes were taken instead.
 
-use crate::rules::engine::shares::shown;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Seconds, si};
 
 pub(super) const RULE: Rule = Rule {
     id: "wrong-byte-formula",
@@ -69,7 +68,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let mut finding = run
         .finding(format!(
             "the profiler's byte formula is wrong here ({}, {:.1}% of the run): {}",
-            shown(time),
+            si(time, "s"),
             share * 100.0,
             told.join("; ")
         ))

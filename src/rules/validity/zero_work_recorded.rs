@@ -1,8 +1,7 @@
 //! Tells that zeros of a profiler that counts from shapes were taken as missing.
 
-use crate::rules::engine::shares::shown;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
-use crate::units::Seconds;
+use crate::units::{Seconds, si};
 
 pub(super) const RULE: Rule = Rule {
     id: "zero-work-recorded",
@@ -53,7 +52,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let finding = run
         .finding(format!(
             "the profiler recorded no work for {launches} launch{plural} ({}, {:.1}% of the run)",
-            shown(time),
+            si(time, "s"),
             share * 100.0
         ))
         .severity(Severity::Info)

@@ -290,9 +290,9 @@ achieved_occupancy = { column = \"occupancy\", unit = \"1\" }
         let findings = found(rule);
         let finding = &findings.of(0)[0];
         // 600 µs for 100.5 MB; at 3.352 TB/s 29.98 µs.
-        assert_eq!(finding.message, "sgemm_128x128: 20.0×, 100 MB, 92.3%");
+        assert_eq!(finding.message, "sgemm_128x128: 20.0×, 101 MB, 92.3%");
         assert_eq!((finding.severity, finding.at_stake_s), (Severity::High, 0.0));
-        assert_eq!(finding.next.as_deref(), Some("ask about 100 MB"));
+        assert_eq!(finding.next.as_deref(), Some("ask about 101 MB"));
         assert_eq!(finding.evidence[0].name, "measured_s");
         assert!((finding.evidence[0].value - 6e-4).abs() < 1e-12);
         assert_eq!(finding.evidence[0].unit, "s");
