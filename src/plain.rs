@@ -43,6 +43,7 @@ pub(crate) fn json(error: &serde_json::Error) -> String {
 
 /// Why a file cannot be opened, read or written, without the number of the operating system's error.
 pub(crate) fn io(error: &io::Error) -> String {
+    let error = innermost(error);
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -52,6 +53,7 @@ pub(crate) fn io(error: &io::Error) -> String {
             "it is not text in UTF-8".to_owned()
         }
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        io::ErrorKind::QuotaExceeded => "the disk quota is used up".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only".to_owned(),
         _ => {
             let text = error.to_string();
@@ -61,6 +63,31 @@ pub(crate) fn io(error: &io::Error) -> String {
             let first = chars.next().map(|first| first.to_lowercase().to_string());
             first.unwrap_or_default() + chars.as_str()
         }
+    }
+}
+
+/// The next step where a file cannot be written.
+pub(crate) fn to_write(error: &io::Error) -> &'static str {
+    match innermost(error).kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room, or write to another disk"
+        }
+        io::ErrorKind::FileTooLarge => "files may not be so large here: see ulimit -f",
+        io::ErrorKind::IsADirectory => "name a file in it",
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "create the folder first",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "write to a folder where you may"
+        }
+        _ => "check that the folder exists and can be written to",
+    }
+}
+
+/// The error of the operating system beneath the one that the `csv` crate makes of it.
+fn innermost(error: &io::Error) -> &io::Error {
+    let of_csv = error.get_ref().and_then(|inner| inner.downcast_ref::<csv::Error>());
+    match of_csv.map(csv::Error::kind) {
+        Some(csv::ErrorKind::Io(beneath)) => beneath,
+        _ => error,
     }
 }
 
@@ -281,5 +308,10 @@ mod tests {
         // Too many symbolic links, which has no words of its own here.
         let other = io(&std::io::Error::from_raw_os_error(40));
         assert!(!other.contains("os error") && !other.is_empty(), "{other}");
+        // As the csv crate gives it.
+        let full = csv::Error::from(std::io::Error::from(std::io::ErrorKind::StorageFull));
+        let full = std::io::Error::from(full);
+        assert_eq!(io(&full), "the disk is full");
+        assert_eq!(to_write(&full), "make room, or write to another disk");
     }
 }

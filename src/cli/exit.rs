@@ -251,9 +251,7 @@ impl Failure {
             Self::Predict(error) => error.help(),
             Self::History(error) => Some(error.help().to_owned()),
             Self::BrokenPipe | Self::Verdict(_) => None,
-            Self::Output { .. } => {
-                Some("check that the folder exists and can be written to".to_owned())
-            }
+            Self::Output { cause, .. } => Some(plain::to_write(cause).to_owned()),
         }
     }
 }

@@ -288,7 +288,7 @@ fn forget(folder: &Path, manifest: &mut Manifest) -> Vec<String> {
 
 fn cannot_write(path: &Path, cause: &io::Error) -> IngestError {
     IngestError::new(path.display(), format!("cannot write: {}", plain::io(cause)))
-        .help("check that the folder can be written to and the disk has room")
+        .help(plain::to_write(cause))
 }
 
 fn is_name(run: &str) -> bool {
