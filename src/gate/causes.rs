@@ -50,9 +50,18 @@ pub(super) fn contributors(comparison: &Comparison) -> Option<String> {
     let large = comparison.contributions.parts.iter().filter(is_large);
     let (same, against): (Vec<&Contribution>, Vec<&Contribution>) =
         large.partition(|part| (part.change_s > Seconds::ZERO) == (whole > Seconds::ZERO));
+    // One name may be that of several kernels, which their shapes tell apart.
+    let is_shared = |part: &Contribution| {
+        comparison.contributions.parts.iter().filter(|one| one.name == part.name).count() > 1
+    };
     let listed = |parts: &[&Contribution]| {
         let one = |part: &&Contribution| {
-            format!("{} {} ({})", part.name, signed(part.change_s), how(part))
+            let shape = match part.shape.as_str() {
+                "" => String::new(),
+                shape if is_shared(part) => format!(" at {shape}"),
+                _ => String::new(),
+            };
+            format!("{}{shape} {} ({})", part.name, signed(part.change_s), how(part))
         };
         let mut named: Vec<String> = parts.iter().take(NAMED).map(one).collect();
         let more = parts.len().saturating_sub(NAMED);

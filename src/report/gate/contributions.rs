@@ -37,6 +37,7 @@ fn table(parts: &[Contribution], rest_s: Seconds) -> Table {
         "contributions",
         vec![
             Column::name("name", "kernel"),
+            Column::number("shape", "grid / block", Form::Count).spare(3),
             Column::text("how", "what changed"),
             Column::number("before_s", "before", Form::Time).spare(2),
             Column::number("now_s", "now", Form::Time).spare(1),
@@ -46,6 +47,7 @@ fn table(parts: &[Contribution], rest_s: Seconds) -> Table {
     for part in parts.iter().take(ROWS) {
         table.push([
             Cell::text(printable(&part.name)),
+            Cell::maybe_text(Some(printable(&part.shape)).filter(|shape| !shape.is_empty())),
             Cell::text(printable(&gate::how(part))),
             Cell::Number(part.before_s.get()),
             Cell::Number(part.after_s.get()),
@@ -62,6 +64,7 @@ fn table(parts: &[Contribution], rest_s: Seconds) -> Table {
         };
         table.push([
             Cell::text(name),
+            Cell::Empty,
             Cell::Empty,
             Cell::Empty,
             Cell::Empty,

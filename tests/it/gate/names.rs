@@ -175,6 +175,23 @@ fn the_total_names_its_contributors_and_they_add_up() {
     assert!(total.evidence[0].contains("(launches 20 to 40)"), "{total:?}");
 }
 
+#[test]
+fn contributors_of_one_name_are_named_with_their_shapes() {
+    let mut sides = [100.0, 150.0].map(|time| {
+        side("run", &[("gemm", time, 20), ("gemm_other", time, 20), ("copy", time, 20)])
+    });
+    for kernel in sides.iter_mut().flatten().flat_map(|run| &mut run.kernels) {
+        if kernel.name == "gemm_other" {
+            (kernel.name, kernel.full_name) = ("gemm".to_owned(), "gemm".to_owned());
+            (kernel.grid, kernel.blocks) = (Some([64, 1, 1]), Some(64));
+        }
+    }
+    let decision = judged(&sides[0], &sides[1], &Policy::default());
+    let total = &of_rule(&decision, "total").unwrap().evidence[0];
+    assert_eq!(total.matches("gemm at ").count(), 2, "{total}");
+    assert!(total.contains("gemm at 64 / ") && total.contains("copy +"), "{total}");
+}
+
 /// Runs whose first kernel has so much work a launch.
 fn working(mut runs: Vec<Run>, flops: Option<f64>, bytes: f64) -> Vec<Run> {
     for run in &mut runs {
