@@ -72,7 +72,9 @@ pub(crate) fn to_write(error: &io::Error) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "make room, or write to another disk"
         }
-        io::ErrorKind::FileTooLarge => "files may not be so large here: see ulimit -f",
+        io::ErrorKind::FileTooLarge => {
+            "files may not be so large here: see ulimit -f, or write to another disk"
+        }
         io::ErrorKind::IsADirectory => "name a file in it",
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "create the folder first",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

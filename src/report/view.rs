@@ -2,7 +2,7 @@
 
 pub(super) use super::document::MISSING;
 pub(super) use super::numbers::{count, digits, factor, percent, printable, si};
-use crate::analysis::Kernel;
+use crate::analysis::{Kernel, Totals};
 use crate::units::{self, Seconds};
 
 /// How a human-readable output is drawn.
@@ -132,6 +132,18 @@ pub(super) fn interval(headroom: f64, low: f64) -> String {
     } else {
         format!("≤{}", factor(headroom))
     }
+}
+
+/// Formats how many times the roofline time a kernel takes; `None` if that is unknown.
+pub(super) fn ratio(kernel: &Kernel) -> Option<String> {
+    let headroom = kernel.headroom()?;
+    let low = kernel.headroom_low().filter(|_| kernel.is_lower_bound()).unwrap_or(headroom);
+    Some(interval(headroom, low))
+}
+
+/// Formats how many times the roofline time a run takes; `None` if that is unknown.
+pub(super) fn overall(totals: &Totals) -> Option<String> {
+    Some(interval(totals.headroom()?, totals.modeled / totals.roofline_time_high))
 }
 
 /// Formats an interval of times: `3.22–3.78 ms`.

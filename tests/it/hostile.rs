@@ -267,6 +267,9 @@ fn a_full_disk_is_an_error_and_leaves_nothing() {
         let done = run(path, &["run.csv", "-o", "text=/dev/full"]);
         assert_eq!(done.code, Some(2));
         assert!(done.err.contains("/dev/full: cannot write: the disk is full"), "{}", done.err);
+        assert!(done.err.contains("help: make room"), "{}", done.err);
+        let done = run(path, &["convert", "run.csv", "-o", "csv=/dev/full"]);
+        assert!(done.err.contains("/dev/full: cannot write: the disk is full"), "{}", done.err);
         let mut command = rooflint(path, &["run.csv"]);
         command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
         assert_eq!(self::done(command).code, Some(2));
@@ -274,6 +277,9 @@ fn a_full_disk_is_an_error_and_leaves_nothing() {
     // Files of at most 4 KiB, and an error instead of the signal.
     let done = limited(path, "trap '' XFSZ; ulimit -f 8", &["run.csv", "-o", "report.html"]);
     assert_eq!((done.code, names(path)), (Some(2), vec!["run.csv".to_owned()]), "{}", done.err);
+    assert!(done.err.contains("ulimit -f"), "{}", done.err);
+    let done = run(path, &["run.csv", "-o", "none/report.html"]);
+    assert!(done.err.contains("help: create the folder first"), "{}", done.err);
     fs::write(path.join("old.json"), "of an earlier run").unwrap();
     let done = limited(path, "trap '' XFSZ; ulimit -f 8", &["run.csv", "-o", "old.json"]);
     assert_eq!(done.code, Some(2));

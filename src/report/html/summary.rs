@@ -4,7 +4,7 @@ use crate::analysis::Segment;
 use crate::report::formats::html;
 use crate::report::numbers::change;
 use crate::report::run::{Brief, Certainty, Entry, KERNELS, OverTime, devices};
-use crate::report::view::{MISSING, Style, count, factor, percent, printable, range, si};
+use crate::report::view::{MISSING, Style, count, factor, interval, overall, percent, printable, range, si};
 use crate::report::{GateReport, Report, gate};
 use crate::units::Seconds;
 
@@ -68,9 +68,9 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
     let untimed = totals.launches - totals.timed_launches;
     let time_note = match (is_timed, untimed) {
         (false, _) => "no durations in the input".to_owned(),
-        (true, 0) => totals.headroom().map_or_else(
+        (true, 0) => overall(totals).map_or_else(
             || "no roofline to compare with".to_owned(),
-            |ratio| format!("{} the roofline time", factor(ratio)),
+            |ratio| format!("{ratio} the roofline time"),
         ),
         (true, untimed) => format!("{} without duration", count(untimed, "launch", "launches")),
     };
@@ -211,7 +211,7 @@ fn kernel(entry: &Entry<'_>, most: f64, style: &Style) -> Card {
     };
     let ratio = entry
         .headroom
-        .map_or_else(String::new, |(ratio, _)| format!(" · {} roofline", factor(ratio)));
+        .map_or_else(String::new, |(ratio, low)| format!(" · {} roofline", interval(ratio, low)));
     let width = if most > 0.0 { entry.savings.get() / most * 100.0 } else { 0.0 };
     Card {
         rank: Some(entry.kernel.rank),

@@ -6,7 +6,8 @@ use super::super::Report;
 use super::super::figure::{
     BarFigure, BarPanel, Caption, Key, Look, Mark, Row, Segment, Stroke, Tone,
 };
-use super::super::numbers::{count, factor, percent, si};
+use super::super::numbers::{count, percent, si};
+use super::super::view::ratio;
 use super::before::Before;
 use super::{extent, label, run};
 use crate::analysis::{Analysis, Kernel};
@@ -94,8 +95,8 @@ pub(super) fn legend(rows: &[Row]) -> Vec<(Key, String)> {
 /// Time, how many times the roofline time that is, and what it was.
 pub(super) fn row(kernel: &Kernel, before: Option<f64>) -> Row {
     let measured = si(kernel.measured.get(), "s");
-    let note = match kernel.headroom().filter(|_| kernel.state.is_modeled()) {
-        Some(headroom) => format!("{measured}, {} roofline time", factor(headroom)),
+    let note = match ratio(kernel).filter(|_| kernel.state.is_modeled()) {
+        Some(ratio) => format!("{measured}, {ratio} roofline time"),
         None => format!("{measured}, {}", kernel.state.label()),
     };
     let is_other = |before: &f64| (before / kernel.measured.get() - 1.0).abs() >= 0.01;

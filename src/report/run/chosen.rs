@@ -8,7 +8,7 @@ use crate::analysis::Kernel;
 use crate::report::Report;
 use crate::report::document::{Block, Document, Fact, Figure, Section, first_of};
 use crate::report::view::{
-    Style, count, digits, factor, interval, name, percent, printable, range, shape, si,
+    Style, count, digits, factor, name, percent, printable, range, ratio, shape, si,
 };
 use crate::rules;
 use crate::units::Seconds;
@@ -142,16 +142,15 @@ fn arithmetic(kernel: &Kernel) -> Vec<Figure> {
         let how = format!("ridge point {ridge} FLOP/B");
         lines.push(Figure::new("intensity", format!("{intensity} FLOP/B"), how));
     }
-    if let (Some(roofline), Some(headroom)) = (kernel.roofline_time, kernel.headroom()) {
+    if let (Some(roofline), Some(ratio)) = (kernel.roofline_time, ratio(kernel)) {
         let bound = if kernel.is_lower_bound() {
             "a lower bound: not all work was counted"
         } else {
             "the longest of these, launch by launch"
         };
         lines.push(Figure::new("roofline time", time(roofline), bound));
-        let low = kernel.headroom_low().filter(|_| kernel.is_lower_bound()).unwrap_or(headroom);
         let how = format!("{} measured ÷ {}", time(kernel.modeled), time(roofline));
-        lines.push(Figure::new("ratio", interval(headroom, low), how));
+        lines.push(Figure::new("ratio", ratio, how));
     }
     lines
 }

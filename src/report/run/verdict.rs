@@ -4,7 +4,7 @@ use super::{groups, read};
 use crate::analysis::{Analysis, Confidence};
 use crate::report::Report;
 use crate::report::document::Fact;
-use crate::report::view::{count, factor, interval, percent, printable, range, si};
+use crate::report::view::{count, factor, overall, percent, printable, range, si};
 use crate::units::Seconds;
 
 /// How many notes on reading stand at the beginning; all of them are in the list of inputs.
@@ -159,7 +159,7 @@ fn distance(report: &Report<'_>) -> Option<String> {
     let at_least = if low < headroom * 0.999 { "at least " } else { "" };
     Some(format!(
         "{} the roofline time ({} measured, {at_least}{} ideal)",
-        interval(headroom, low),
+        overall(totals)?,
         time(totals.modeled),
         time(totals.roofline_time)
     ))

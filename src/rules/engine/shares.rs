@@ -5,7 +5,7 @@ use super::run::Run;
 use super::threshold::{Missing, Threshold};
 use crate::analysis::{Kernel, Moved};
 use crate::taxonomy::Kind;
-use crate::units::{Seconds, si};
+use crate::units::{Seconds, percent, si};
 
 /// Kernels that have something in common, longest first.
 pub(in crate::rules) struct Together<'a> {
@@ -68,7 +68,6 @@ impl<'a> Together<'a> {
 
     /// Launches, time and share in words: `120 launches, 3.10 ms, 4.2% of the run`.
     pub(in crate::rules) fn words(&self) -> String {
-        let percent = self.share * 100.0;
         let mut work = Vec::new();
         if self.launches > 0 || self.moved.is_empty() {
             let plural = if self.launches == 1 { "" } else { "es" };
@@ -84,7 +83,12 @@ impl<'a> Together<'a> {
             (_, false) => work.push(format!("{moved} copies")),
         }
         let whole = if moved == 0 { "the run" } else { "kernels and copies" };
-        format!("{}, {}, {percent:.1}% of {whole}", work.join(" and "), si(self.time, "s"))
+        format!(
+            "{}, {}, {} of {whole}",
+            work.join(" and "),
+            si(self.time, "s"),
+            percent(self.share)
+        )
     }
 
     /// Their distinct names, longest time first.

@@ -2,7 +2,7 @@
 
 use crate::analysis::Timer;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
-use crate::units::si;
+use crate::units::{percent, si};
 
 pub(super) const RULE: Rule = Rule {
     id: "coarse-timer",
@@ -60,13 +60,13 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         let path = run.analysis.sources.get(timer.source).map_or("", |source| &source.path);
         let (launches, time) = timer.short;
         let share = run.share(time);
-        let percent = share * 100.0;
         let short = Timer::SHORT.get() * 1e6;
         run.finding(format!(
             "all {} durations of {path} are whole microseconds: too coarse for its launches under \
-             {short:.0} µs ({launches}, {}, {percent:.1}% of the run)",
+             {short:.0} µs ({launches}, {}, {} of the run)",
             timer.launches,
-            si(time, "s")
+            si(time, "s"),
+            percent(share)
         ))
         .severity(Severity::Info)
         .confidence(Confidence::High)

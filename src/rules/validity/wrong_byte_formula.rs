@@ -1,7 +1,7 @@
 //! Tells that the profiler's formula for bytes is wrong, and which bytes were taken instead.
 
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
-use crate::units::{Bytes, Seconds, si};
+use crate::units::{Bytes, Seconds, percent, si};
 
 pub(super) const RULE: Rule = Rule {
     id: "wrong-byte-formula",
@@ -67,9 +67,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let known = (repaired > 0).then_some(());
     let mut finding = run
         .finding(format!(
-            "the profiler's byte formula is wrong here ({}, {:.1}% of the run): {}",
+            "the profiler's byte formula is wrong here ({}, {} of the run): {}",
             si(time, "s"),
-            share * 100.0,
+            percent(share),
             told.join("; ")
         ))
         .severity(if unrepaired > 0 { Severity::Medium } else { Severity::Info })

@@ -1,7 +1,7 @@
 //! Tells that zeros of a profiler that counts from shapes were taken as missing.
 
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
-use crate::units::{Seconds, si};
+use crate::units::{Seconds, percent, si};
 
 pub(super) const RULE: Rule = Rule {
     id: "zero-work-recorded",
@@ -51,9 +51,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let plural = if launches == 1 { "" } else { "es" };
     let finding = run
         .finding(format!(
-            "the profiler recorded no work for {launches} launch{plural} ({}, {:.1}% of the run)",
+            "the profiler recorded no work for {launches} launch{plural} ({}, {} of the run)",
             si(time, "s"),
-            share * 100.0
+            percent(share)
         ))
         .severity(Severity::Info)
         .confidence(Confidence::High)

@@ -10,6 +10,7 @@ mod learn;
 mod page;
 mod safety;
 mod screen;
+mod text;
 mod types;
 
 use std::path::PathBuf;
