@@ -13,8 +13,11 @@ function rooflineText(k, show) {
 }
 
 function headroomText(k) {
-  if (K.headroom[k] == null) return MISSING;
-  return interval(K.headroom[k], K.roofline_is_lower_bound[k] ? K.headroom_low[k] : null);
+  const most = K.headroom[k];
+  if (most == null) return MISSING;
+  // Whatever was not counted, the true roofline time is not longer than the measured one.
+  const least = most < 1 ? K.headroom_low[k] : Math.max(K.headroom_low[k] ?? 0, 1);
+  return interval(most, K.roofline_is_lower_bound[k] ? least : null);
 }
 
 function limiterText(k) {

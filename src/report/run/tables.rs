@@ -6,7 +6,7 @@ use crate::report::Report;
 use crate::report::document::{Cell, Column, Form, Table};
 use crate::report::run::advice;
 use crate::report::run::brief::{Brief, KERNELS};
-use crate::report::view::{Style, name, printable, shape, si};
+use crate::report::view::{self, Style, name, printable, shape, si};
 use crate::roofline::{Limiter, run_speedup};
 use crate::units::{FlopsPerByte, Seconds, Share};
 
@@ -159,8 +159,7 @@ fn roofline_time(kernel: &Kernel) -> Cell {
 
 /// A headroom; what was not counted makes it an interval, whose lower end is what is certain.
 fn headroom(kernel: &Kernel) -> Cell {
-    let low = kernel.headroom_low().filter(|_| kernel.is_lower_bound());
-    kernel.headroom().map_or(Cell::Missing, |high| between(high, low.unwrap_or(high)))
+    view::headroom(kernel).map_or(Cell::Missing, |(most, least)| between(most, least))
 }
 
 /// A headroom that is certainly so large, and at most so large.
@@ -201,7 +200,12 @@ mod tests {
         assert_eq!(cell(Some(1e-3), 2e-3), Cell::Between(2.0, 4.0));
         // The other end is of no interest.
         assert_eq!(cell(Some(1e-3), 1.0005e-3), Cell::Number(4.0));
-        assert_eq!(cell(Some(1e-3), 4.0), Cell::AtMost(4.0));
+        // The roofline time is not longer than the measured one, whatever was not counted.
+        assert_eq!(cell(Some(1e-3), 4.0), Cell::Between(1.0, 4.0));
+        assert_eq!(cell(Some(1e-3), f64::INFINITY), Cell::Between(1.0, 4.0));
+        // Faster than the roofline of what was counted.
+        assert_eq!(cell(Some(5e-3), 8e-3), Cell::Between(0.5, 0.8));
+        assert_eq!(cell(Some(5e-3), f64::INFINITY), Cell::AtMost(0.8));
     }
 
     #[test]
