@@ -4,7 +4,9 @@ use crate::analysis::Segment;
 use crate::report::formats::html;
 use crate::report::numbers::change;
 use crate::report::run::{Brief, Certainty, Entry, KERNELS, OverTime, devices};
-use crate::report::view::{MISSING, Style, count, factor, interval, overall, percent, printable, range, si};
+use crate::report::view::{
+    MISSING, Style, count, factor, interval, overall, percent, printable, range, si,
+};
 use crate::report::{GateReport, Report, gate};
 use crate::units::Seconds;
 
