@@ -2,7 +2,7 @@
 //! exports that overlap.
 //!
 //! They are recognized by content, whatever the files are called: process, launch number, kernel, grid
-//! and time are the same to the last digit, and no other figure contradicts. All launches that two
+//! and time are the same to the last digit, and no other figure contradicts, nor do start and GPU in files of one format. All launches that two
 //! inputs share must agree; one that does not shows another run of the same program, whose launches
 //! count.
 //!
@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::runs::describe;
-use crate::model::{NameId, Profile, Quantity, Values};
+use crate::model::{Head, NameId, Profile, Quantity, Values};
 
 /// Two prints of one figure differ by less than this share: percentages have two decimals.
 const AGREES: f64 = 0.005;
@@ -265,10 +265,21 @@ fn time(profile: &Profile, row: usize) -> Option<i64> {
     Some(((time * 1e12).round() as i64).min(LONGEST))
 }
 
+/// Whether two launches of one format began at other times or ran on other GPUs: a copy says the same.
+fn are_apart(profile: &Profile, one: &Head, two: &Head) -> bool {
+    let format = |head: &Head| &profile.sources[usize::from(head.source)].format;
+    let ordinal = |head: &Head| profile.devices.get(usize::from(head.device.0))?.ordinal.as_deref();
+    let differ = |one: Option<&str>, two: Option<&str>| one.zip(two).is_some_and(|(a, b)| a != b);
+    format(one) == format(two)
+        && (one.start.zip(two.start).is_some_and(|(one, two)| one != two)
+            || differ(ordinal(one), ordinal(two)))
+}
+
 /// Whether two launches are the same one.
 fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> bool {
     let launches = &profile.launches;
-    if launches.head(one).count != launches.head(two).count {
+    let heads = (launches.head(one), launches.head(two));
+    if heads.0.count != heads.1.count || are_apart(profile, &heads.0, &heads.1) {
         return false;
     }
     let format = |row: usize| &profile.sources[usize::from(launches.run(row).0)].format;
@@ -366,7 +377,7 @@ fn tell(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Head, Origin, Source};
+    use crate::model::{DeviceHint, Origin, Source};
 
     /// Seconds since 1970 in the place of a duration, and the longest time there can be.
     #[test]
@@ -444,6 +455,47 @@ mod tests {
         let (launches, notes) = left(&rows, Which::All);
         assert_eq!(launches, 4);
         assert!(notes[0].starts_with("a.csv: 2 launches repeat process, launch ID"), "{notes:?}");
+    }
+
+    #[test]
+    fn launches_that_began_at_other_times_or_on_other_gpus_are_no_copies() {
+        let rows = [(0, 1, 0, 500.0, None), (1, 1, 0, 500.0, None)];
+        let left = |change: &dyn Fn(&mut Head, &mut Profile)| {
+            let plain = profile(&rows);
+            let mut profile = profile(&[]);
+            profile.names.id("kernel");
+            profile.origins.id(&Origin::measured("column"));
+            for row in 0..2 {
+                let mut head = plain.launches.head(row);
+                head.start = Some(1_000);
+                if row == 1 {
+                    change(&mut head, &mut profile);
+                }
+                let (time, origin) = plain.launches.get(row, Quantity::Duration).unwrap();
+                let mut values = Values::default();
+                values.set(Quantity::Duration, time, origin);
+                profile.launches.push(head, &values);
+            }
+            leave_out(&mut profile, Which::All);
+            profile.launches.len()
+        };
+        let on = |head: &mut Head, profile: &mut Profile, gpu: &str| {
+            let hint = DeviceHint { ordinal: Some(gpu.to_owned()), ..DeviceHint::default() };
+            head.device = profile.hint(hint);
+        };
+        assert_eq!(left(&|_, _| {}), 1);
+        assert_eq!(left(&|head, _| head.start = Some(1_001)), 2);
+        // One that does not say does not contradict.
+        assert_eq!(left(&|head, _| head.start = None), 1);
+        assert_eq!(left(&|head, profile| on(head, profile, "1")), 1);
+        // Another format may count from another moment.
+        assert_eq!(
+            left(&|head, profile| {
+                head.start = Some(7);
+                profile.sources[1].format = "other".to_owned();
+            }),
+            1
+        );
     }
 
     #[test]

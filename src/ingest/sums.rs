@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::model::{HintId, NameId, Profile, Quantity, Shape};
+use crate::model::{Head, HintId, NameId, Profile, Quantity, Shape};
 
 /// Formats whose rows are sums over launches; a mapping says so itself.
 const FORMATS: [&str; 6] = [
@@ -19,8 +19,11 @@ const FORMATS: [&str; 6] = [
     "xprof",
 ];
 
-/// Two prints of one sum differ by less than this share.
+/// A sum differs from that of its launches by less than this share: both are rounded.
 const AGREES: f64 = 1e-3;
+
+/// Two prints of one sum in one format differ by less than this share; sums of two ranks are nearly equal too.
+const SAME: f64 = 1e-6;
 
 /// What a table has one row for: process, kernel, operator, shape, device, and the registers and shared memory.
 type Key = (u32, NameId, NameId, Shape, HintId, [Option<u64>; 2]);
@@ -33,9 +36,9 @@ struct Sum {
 }
 
 impl Sum {
-    fn agrees(self, other: Self) -> bool {
+    fn agrees(self, other: Self, within: f64) -> bool {
         self.launches == other.launches
-            && (self.time - other.time).abs() <= AGREES * self.time.max(other.time)
+            && (self.time - other.time).abs() <= within * self.time.max(other.time)
     }
 }
 
@@ -66,11 +69,14 @@ pub(super) fn leave_out(profile: &mut Profile) {
         }
         // Of two tables that say the same the one with more rows says more, of equals the first.
         let says_more = |other: usize| {
+            let format = |at: usize| (profile.sources[at].sums, &profile.sources[at].format);
+            let within = if format(other) == format(source) { SAME } else { AGREES };
             other != source
                 && sums[other].len() == sums[source].len()
                 && (rows[other].len(), source) > (rows[source].len(), other)
                 && sums[source].iter().all(|(name, sum)| {
-                    sum.time > 0.0 && sums[other].get(name).is_some_and(|one| one.agrees(*sum))
+                    sum.time > 0.0
+                        && sums[other].get(name).is_some_and(|one| one.agrees(*sum, within))
                 })
         };
         let Some(other) = (0..rows.len()).find(|other| says_more(*other)) else { continue };
@@ -118,11 +124,33 @@ fn by_name(profile: &Profile, rows: &[usize], gone: &[bool]) -> BTreeMap<NameId,
     sums
 }
 
+/// Whether two rows say the same of a kernel.
+fn is_same(profile: &Profile, one: usize, two: usize) -> bool {
+    let launches = &profile.launches;
+    let [first, second] = [one, two].map(|row| launches.head(row));
+    let row = |head: &Head| (head.name, head.operator, head.shape, head.device, head.count);
+    row(&first) == row(&second)
+        && launches.quantities().all(|quantity| {
+            let value = |row| launches.get(row, quantity).map(|(value, _)| value);
+            value(one) == value(two)
+        })
+}
+
 /// Marks rows of a table that repeat others if all that repeat a kernel are copies; gives what is to be said.
 fn copies(profile: &mut Profile, rows: &[usize], gone: &mut [bool]) -> Option<String> {
     let mut first: HashMap<Key, usize> = HashMap::new();
     let (mut same, mut others) = (Vec::new(), 0_u64);
-    for row in rows {
+    // Of names that are cut several may be alike: they are copies only if all rows come again.
+    let is_cut = |row: usize| profile.names.get(profile.launches.head(row).name).ends_with("...");
+    let (before, again) = rows.split_at(rows.len() / 2);
+    if again.len() > 1
+        && before.len() == again.len()
+        && before.iter().zip(again).all(|(one, two)| is_same(profile, *one, *two))
+    {
+        same = again.to_vec();
+    }
+    let rest = if same.is_empty() { rows } else { &[] };
+    for row in rest.iter().filter(|row| !is_cut(**row)) {
         let head = profile.launches.head(*row);
         let resources = [Quantity::RegistersPerThread, Quantity::SharedMemoryPerBlock]
             .map(|of| profile.launches.get(*row, of).map(|(value, _)| value.to_bits()));
@@ -131,12 +159,7 @@ fn copies(profile: &mut Profile, rows: &[usize], gone: &mut [bool]) -> Option<St
         if known == *row {
             continue;
         }
-        let is_copy = profile.launches.head(known).count == head.count
-            && profile.launches.quantities().all(|quantity| {
-                let value = |row| profile.launches.get(row, quantity).map(|(value, _)| value);
-                value(known) == value(*row)
-            });
-        if is_copy { same.push(*row) } else { others += 1 }
+        if is_same(profile, known, *row) { same.push(*row) } else { others += 1 }
     }
     match (same.len(), others) {
         (0, 0) => None,
@@ -209,6 +232,27 @@ mod tests {
         let check = "0.csv: 2 rows of sums have the kernel of an earlier row, with other values; counted as another run or process";
         assert_eq!(profile.checks, [check]);
         assert!(read_all(&[&format!("{HEADER}{ROWS}")]).checks.is_empty());
+    }
+
+    #[test]
+    fn names_that_are_cut_alike_are_several_kernels() {
+        let rows = "\"vectorized_elementwise_kernel<4, at...\",2,6000,3000,50\n";
+        let profile = read_all(&[&format!("{HEADER}{rows}{rows}{ROWS}")]);
+        assert_eq!((launches(&profile), profile.checks.len()), (8, 0));
+        let profile = read_all(&[&format!("{HEADER}{rows}{rows}")]);
+        assert_eq!((launches(&profile), profile.checks.len()), (4, 0));
+        let all = format!("{rows}{rows}{ROWS}");
+        let profile = read_all(&[&format!("{HEADER}{all}{HEADER}{all}")]);
+        assert_eq!((launches(&profile), profile.sources[0].repeated), (8, 8));
+    }
+
+    #[test]
+    fn sums_of_two_ranks_are_nearly_equal_and_both_count() {
+        let other = ROWS.replace("6000,2000", "6002,2000.67");
+        let profile = read_all(&[&format!("{HEADER}{ROWS}"), &format!("{HEADER}{other}")]);
+        assert_eq!((launches(&profile), profile.checks.len()), (8, 0));
+        let profile = read_all(&[&format!("{HEADER}{ROWS}"), &format!("{HEADER}{ROWS}")]);
+        assert_eq!((launches(&profile), profile.checks.len()), (4, 1));
     }
 
     const TRACE: &str = "Index,KernelName,gpu-id,queue-id,grd,wgr,DispatchNs,BeginNs,EndNs,CompleteNs\n\

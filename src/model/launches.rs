@@ -50,10 +50,12 @@ impl Default for Values {
 
 impl Values {
     /// Adds a value in SI base units. What is not finite or impossibly large, a negative amount of what adds up, and
-    /// a clock or peak rate that is not above zero count as missing and are ignored.
+    /// a time, clock or peak rate that is not above zero count as missing and are ignored.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
         let place = &mut self.places[quantity.index()];
         let is_in_range = match quantity {
+            // A launch takes time: 0 is what a lost one looks like.
+            Quantity::Duration => value > 0.0,
             _ if quantity.is_rate_of_device() => value > 0.0,
             _ if quantity.is_additive() => value >= 0.0,
             _ => true,

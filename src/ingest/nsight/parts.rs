@@ -21,7 +21,7 @@ pub(super) enum Known {
     New,
     /// They are another part of the launch in this row.
     Part(usize),
-    /// They repeat it with another value: another run that counts anew.
+    /// They repeat it, in another table or with another value: what comes again is compared run by run.
     Again,
     /// They may be a part of a launch of which too much came since.
     Lost,
@@ -47,6 +47,8 @@ pub(super) struct Parts {
     layout_ids: HashMap<Vec<u32>, u32>,
     values: Vec<f64>,
     is_dropped: bool,
+    /// Launches before the header that came last.
+    before: u32,
     /// Launches that repeat the number of another, with that one.
     again: Vec<[u32; 2]>,
 }
@@ -55,6 +57,11 @@ impl Parts {
     /// Whether a launch with this key came before.
     pub(super) fn has(&self, key: (u32, u32)) -> bool {
         self.by_key.contains_key(&key)
+    }
+
+    /// Notes a header: what follows may be another run.
+    pub(super) fn turn(&mut self) {
+        self.before = u32::try_from(self.first.len()).unwrap_or(u32::MAX);
     }
 
     /// What the launch with this key is to these cells; `is_same` says whether a row has its name.
@@ -70,10 +77,14 @@ impl Parts {
         if !is_same(row) {
             return Known::New;
         }
+        // A row that is there twice among sorted ones is no launch of its own.
+        let is_whole = at < self.before || cells.len() > 1;
         if self.is_dropped {
             let known = self.first.get(at as usize).map(|part| &self.layouts[part.layout as usize]);
             let shares = cells.iter().any(|(metric, _)| known.is_some_and(|k| k.contains(metric)));
-            return match (shares, contradicts(row)) {
+            let repeats = is_whole
+                && cells.iter().all(|(metric, _)| known.is_some_and(|k| k.contains(metric)));
+            return match (shares, contradicts(row) || repeats) {
                 (true, true) => Known::Again,
                 (true, false) => Known::Part(row),
                 (false, _) => Known::Lost,
@@ -81,7 +92,10 @@ impl Parts {
         }
         let other =
             |(metric, value): &Cell| self.value(at, *metric).is_some_and(|one| one != *value);
-        if cells.iter().any(other) { Known::Again } else { Known::Part(row) }
+        let repeats = is_whole
+            && !cells.is_empty()
+            && cells.iter().all(|(metric, _)| self.value(at, *metric).is_some());
+        if repeats || cells.iter().any(other) { Known::Again } else { Known::Part(row) }
     }
 
     /// Keeps the first part of a launch that was appended in this row.
@@ -190,10 +204,15 @@ mod tests {
         assert_eq!(known(&parts, 0, &[(2, 5.0)]), Known::Part(7));
         assert_eq!(known(&parts, 0, &[(1, 2.0), (2, 5.0)]), Known::Part(7));
         assert_eq!(known(&parts, 0, &[(1, 2.5), (2, 5.0)]), Known::Again);
+        // The same again is another run, or a copy of this one; a single row may only be there twice.
+        assert_eq!(known(&parts, 0, &[(0, 1.0), (1, 2.0)]), Known::Again);
+        assert_eq!(known(&parts, 1, &[(0, 3.0)]), Known::Part(8));
         assert!(parts.add(7, &[(1, 2.0), (2, 5.0)]));
         assert_eq!(parts.cells(0).collect::<Vec<_>>(), [(0, 1.0), (1, 2.0), (2, 5.0)]);
         assert_eq!(known(&parts, 0, &[(2, 6.0)]), Known::Again);
         assert_eq!(parts.in_parts(), [7]);
+        parts.turn();
+        assert_eq!(known(&parts, 1, &[(0, 3.0)]), Known::Again);
         parts.keep((1, 0), 9, &[(0, 1.0), (1, 2.0), (2, 6.0)]);
         assert!(!parts.are_mixed());
         parts.keep((1, 1), 10, &[(1, 4.0)]);

@@ -43,6 +43,7 @@ fn columns(header: &[String]) -> Option<LaunchColumns> {
         device: find("Device"),
         stream: find("Strm"),
         name: find("Name")?,
+        number: find(WORD),
         is_numbered: false,
     })
 }

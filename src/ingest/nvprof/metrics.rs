@@ -3,6 +3,7 @@
 //! It has no times: `averages` joins it with a trace of the same program. What each metric counts: *Profiler User's
 //! Guide*, "Metrics Reference"; counterparts in Nsight Compute: *Nsight Compute CLI*, "nvprof Metric Comparison".
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use super::{begin, cells, found, has, is_message};
@@ -73,7 +74,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// Minimum, maximum and average.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Spread {
     low: f64,
     high: f64,
@@ -81,6 +82,7 @@ struct Spread {
 }
 
 /// A kernel with its metrics so far.
+#[derive(Debug)]
 struct Kernel {
     name: NameId,
     device: HintId,
@@ -115,9 +117,45 @@ struct Metrics {
     columns: Columns,
     numerals: Numerals,
     devices: Devices,
+    /// Those of the tables before.
     kernels: Vec<Kernel>,
-    /// Where the kernels are.
+    /// Those of the current table.
+    table: Vec<Kernel>,
+    /// Where they are.
     places: HashMap<(NameId, HintId, u32), usize>,
+    /// Launches of tables that are in the file twice.
+    repeated: u64,
+}
+
+impl Metrics {
+    /// Adds the kernels of the table that ends. Further metrics belong to the kernels of the tables before, other values
+    /// of the same metrics to another run.
+    fn end_table(&mut self) {
+        self.places.clear();
+        let key = |kernel: &Kernel| (kernel.name, kernel.device, kernel.count);
+        let mut known: HashMap<_, usize> = HashMap::new();
+        for (at, kernel) in self.kernels.iter().enumerate() {
+            known.insert(key(kernel), at);
+        }
+        // One kernel that differs tells the run.
+        let is_other = self.table.iter().any(|kernel| {
+            let before = known.get(&key(kernel)).map(|at| &self.kernels[*at]);
+            before.is_some_and(|before| before.contradicts(kernel))
+        });
+        for kernel in self.table.drain(..) {
+            match known.get(&key(&kernel)).filter(|_| !is_other) {
+                None => self.kernels.push(kernel),
+                Some(at) => {
+                    let before = &mut self.kernels[*at].metrics;
+                    let count = before.len();
+                    before.extend(kernel.metrics);
+                    if before.len() == count {
+                        self.repeated += u64::from(kernel.count);
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl Tables for Metrics {
@@ -133,6 +171,7 @@ impl Tables for Metrics {
         Ok(match columns.and_then(|header| Columns::of(header)) {
             Some(columns) => {
                 self.columns = columns;
+                self.end_table();
                 Turn::Titles(header.len())
             }
             // Events, for instance.
@@ -158,8 +197,8 @@ impl Tables for Metrics {
         let device = columns.device.map_or(&b""[..], |at| row.cell(at));
         let device = self.devices.hint(reading, device, "Device");
         let place = *self.places.entry((name, device, count)).or_insert_with(|| {
-            self.kernels.push(Kernel { name, device, count, metrics: BTreeMap::new() });
-            self.kernels.len() - 1
+            self.table.push(Kernel { name, device, count, metrics: BTreeMap::new() });
+            self.table.len() - 1
         });
         let metric = row.cell(columns.metric);
         let known = RULES.iter().flat_map(|rule| rule.metrics);
@@ -175,7 +214,14 @@ impl Tables for Metrics {
             }
         }
         let [low, high, mean] = numbers;
-        self.kernels[place].metrics.insert(metric, Spread { low, high, mean });
+        let spread = Spread { low, high, mean };
+        match self.table[place].metrics.entry(metric) {
+            Entry::Vacant(entry) => _ = entry.insert(spread),
+            Entry::Occupied(entry) if *entry.get() == spread => {}
+            Entry::Occupied(_) => {
+                return skip(reading, columns.spread[2], "given twice with different values");
+            }
+        }
         Ok(())
     }
 }
@@ -212,6 +258,14 @@ fn bounds(spread: Spread) -> (f64, f64) {
 }
 
 impl Kernel {
+    /// Whether a metric of another table has another value there.
+    fn contradicts(&self, other: &Self) -> bool {
+        other
+            .metrics
+            .iter()
+            .any(|(metric, spread)| self.metrics.get(metric).is_some_and(|known| known != spread))
+    }
+
     /// The sum of metrics, if all of them are there.
     fn sum(&self, metrics: &[&'static str]) -> Option<Spread> {
         let mut sum = Spread { low: 0.0, high: 0.0, mean: 0.0 };
@@ -271,9 +325,19 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         numerals,
         devices: Devices::default(),
         kernels: Vec::new(),
+        table: Vec::new(),
         places: HashMap::new(),
+        repeated: 0,
     };
     read_tables(reading, header.len(), &mut metrics)?;
+    metrics.end_table();
+    if metrics.repeated > 0 {
+        reading.source.repeated += metrics.repeated;
+        reading.check(&format!(
+            "the metrics of {} launches are repeated in this file (same kernel, launches and values); counted once",
+            metrics.repeated
+        ));
+    }
     let source = &mut reading.source;
     "metrics; values are averages".clone_into(&mut source.dialect);
     source.keeps_caches = true;
@@ -317,5 +381,41 @@ mod tests {
         assert_eq!(spread(6.0, 15.0, 8.0), (0.75, 2.0));
         assert_eq!(spread(0.0, 800.0, 8.0), (0.0, 100.0));
         assert_eq!(spread(131_168.0, 131_400.0, 131_247.0), (0.99, 1.01));
+    }
+
+    #[test]
+    fn tables_of_a_file_complete_each_other_repeat_or_are_of_other_runs() {
+        use crate::model::Profile;
+        const HEADER: &str = "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric Description\",\"Min\",\"Max\",\"Avg\"\n";
+        let row = |metric: &str, value: u32| {
+            format!("\"Tesla V100 (0)\",\"k\",10,\"{metric}\",\"d\",{value},{value},{value}\n")
+        };
+        let read = |tables: &[String]| {
+            let tables: Vec<String> =
+                tables.iter().map(|rows| format!("==1== Metric result:\n{HEADER}{rows}")).collect();
+            let options = crate::ingest::Options::default();
+            crate::ingest::read_text("m.csv", tables.concat().leak(), &options).unwrap()
+        };
+        let sum = |profile: &Profile, quantity| -> f64 {
+            let of = |row| profile.launch(row).value(quantity).unwrap_or(0.0);
+            (0..profile.launches.len()).map(of).sum()
+        };
+        let work = Quantity::Work(Pipe::Fp32Vector);
+        let (one, other) = (row("flop_count_sp", 100), row("flop_count_sp", 200));
+        let bytes = row("dram_read_transactions", 3) + &row("dram_write_transactions", 1);
+        // Another run, of which one metric is the same.
+        let profile = read(&[one.clone() + &bytes, other.clone() + &bytes]);
+        assert_eq!((profile.launches.len(), sum(&profile, work)), (2, 300.0));
+        assert_eq!(sum(&profile, Quantity::DramBytes), 256.0);
+        // A run for each group of metrics.
+        let profile = read(&[one.clone(), bytes.clone()]);
+        assert_eq!((profile.launches.len(), sum(&profile, Quantity::DramBytes)), (1, 128.0));
+        // The same table twice.
+        let profile = read(&[one.clone(), one.clone()]);
+        assert_eq!((profile.launches.len(), profile.sources[0].repeated), (1, 10));
+        assert!(profile.checks[0].contains("10 launches are repeated"), "{:?}", profile.checks);
+        // Two values in one table: the first stays, and the other is counted.
+        let profile = read(&[one + &other]);
+        assert_eq!((sum(&profile, work), profile.sources[0].skips.count), (100.0, 1));
     }
 }

@@ -45,6 +45,7 @@ fn columns(header: &[String], units: &[String]) -> Option<LaunchColumns> {
         stream: find("Stream"),
         name: find("Name")?,
         // Until CUDA 9 the number stood behind the name.
+        number: find("Correlation_ID"),
         is_numbered: find("Correlation_ID").is_none(),
     })
 }

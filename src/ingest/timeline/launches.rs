@@ -28,7 +28,9 @@ pub(in crate::ingest) struct LaunchColumns {
     pub(in crate::ingest) device: Option<usize>,
     pub(in crate::ingest) stream: Option<usize>,
     pub(in crate::ingest) name: usize,
-    /// Whether a name ends with the number of its launch, as in `kernel [1170]`.
+    /// The number by which the profiler tells launches apart.
+    pub(in crate::ingest) number: Option<usize>,
+    /// Whether a name ends with that number, as in `kernel [1170]`.
     pub(in crate::ingest) is_numbered: bool,
 }
 
@@ -57,8 +59,8 @@ pub(in crate::ingest) struct Launches {
     repeated: u64,
 }
 
-/// Start, time, kernel, device, stream and blocks of a launch.
-type Seen = (u64, u64, NameId, HintId, Option<u32>, Option<u64>);
+/// Start, time, kernel, device, stream, blocks and number of a launch.
+type Seen = (u64, u64, NameId, HintId, Option<u32>, Option<u64>, Option<u64>);
 
 /// Where the values of the current columns come from.
 struct Origins {
@@ -156,15 +158,23 @@ impl Launches {
             let [x, y, z] = at?.map(|at| whole(row.cell(at), numerals));
             Some(Dim3 { x: x?, y: y?, z: z? })
         };
-        let name = if columns.is_numbered { without_number(&name) } else { &name };
-        let name = reading.name(name);
+        let (name, number) = self.name(reading, row, &name);
         let shape = Shape::new(extent(columns.grid), extent(columns.block));
         let device = self.device(reading, row);
         let columns = &self.columns;
         let stream = columns.stream.and_then(|at| whole(row.cell(at), numerals));
-        // Launches of one stream follow each other: only a repeated row has the same start.
+        // Launches of one stream follow each other: only a repeated row has the same start. A spreadsheet may have
+        // rounded the starts; it does not round the numbers of launches.
         if let (Some(start), Some(time), Some(_)) = (start, duration, stream)
-            && !self.seen.insert((start, time.to_bits(), name, device, stream, shape.blocks))
+            && !self.seen.insert((
+                start,
+                time.to_bits(),
+                name,
+                device,
+                stream,
+                shape.blocks,
+                number,
+            ))
         {
             self.repeated += 1;
             return Ok(());
@@ -209,6 +219,16 @@ impl Launches {
         self.found = self.found.saturating_add(1);
         reading.push(head, &self.values);
         Ok(())
+    }
+
+    /// The name of a launch without its number, and that number.
+    fn name(&self, reading: &mut Reading<'_>, row: &Row, name: &[u8]) -> (NameId, Option<u64>) {
+        let (name, number) = match self.columns.number {
+            _ if self.columns.is_numbered => numbered(name),
+            None => (name, None),
+            Some(at) => (name, digits(row.cell(at))),
+        };
+        (reading.name(name), number)
     }
 
     /// When a row began, in nanoseconds; `None` where it does not say so.
@@ -274,31 +294,37 @@ impl Launches {
     }
 }
 
-/// A name without the number of its launch.
-fn without_number(name: &[u8]) -> &[u8] {
-    let Some(inside) = name.strip_suffix(b"]") else { return name };
-    let digits = inside.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    match inside[..inside.len() - digits].strip_suffix(b" [") {
-        Some(bare) if digits > 0 => bare,
-        _ => name,
+/// A name without the number of its launch, and that number.
+fn numbered(name: &[u8]) -> (&[u8], Option<u64>) {
+    let Some(inside) = name.strip_suffix(b"]") else { return (name, None) };
+    let count = inside.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (before, number) = inside.split_at(inside.len() - count);
+    match before.strip_suffix(b" [") {
+        Some(bare) if count > 0 => (bare, digits(number)),
+        _ => (name, None),
     }
+}
+
+/// A whole number of nothing but digits.
+fn digits(cell: &[u8]) -> Option<u64> {
+    std::str::from_utf8(cell).ok()?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::without_number;
+    use super::numbered;
 
     #[test]
     fn a_name_loses_the_number_of_its_launch_and_nothing_else() {
-        for (name, bare) in [
-            ("copy(float*, int) [1170]", "copy(float*, int)"),
-            ("k<int=3> [12] [7]", "k<int=3> [12]"),
-            ("k []", "k []"),
-            ("k[3]", "k[3]"),
-            ("k [a1]", "k [a1]"),
-            ("k", "k"),
+        for (name, bare, number) in [
+            ("copy(float*, int) [1170]", "copy(float*, int)", Some(1170)),
+            ("k<int=3> [12] [7]", "k<int=3> [12]", Some(7)),
+            ("k []", "k []", None),
+            ("k[3]", "k[3]", None),
+            ("k [a1]", "k [a1]", None),
+            ("k", "k", None),
         ] {
-            assert_eq!(without_number(name.as_bytes()), bare.as_bytes(), "{name}");
+            assert_eq!(numbered(name.as_bytes()), (bare.as_bytes(), number), "{name}");
         }
     }
 }

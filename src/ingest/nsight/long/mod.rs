@@ -229,6 +229,7 @@ impl Table {
             self.flush(reading)?;
             reading.source.other_lines += 1;
             (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
+            self.parts.turn();
             self.has_turned = true;
             return Ok(());
         }
