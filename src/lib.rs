@@ -93,6 +93,8 @@ pub mod session;
 pub mod sql;
 pub mod table;
 pub mod taxonomy;
+#[cfg(any(feature = "cli", feature = "frames", feature = "sqlite"))]
+mod unfinished;
 pub mod units;
 
 /// A sample profile: one step of a small transformer's training on an H100, as Nsight Compute's raw page.

@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    rooflint::cli::watch();
     ExitCode::from(rooflint::cli::run(std::env::args_os()))
 }

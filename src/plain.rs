@@ -1,6 +1,8 @@
 //! What parsers and the operating system report, in plain words: what was found, what was expected.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 /// What is wrong in a text, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +43,34 @@ pub(crate) fn json(error: &serde_json::Error) -> String {
     format!("{place}{}", words(bare).0)
 }
 
+/// Most bytes of a file that people write, such as a configuration.
+pub(crate) const PAGES: u64 = 16 << 20;
+
+/// Most bytes of a file that rooflint wrote, such as a saved run.
+#[cfg(feature = "gate")]
+pub(crate) const WRITTEN: u64 = 1 << 30;
+
+/// The text of a file of at most so many bytes: a device or a pipe may have no end.
+///
+/// # Errors
+/// Where it cannot be read, is longer, or is not text in UTF-8.
+pub(crate) fn text_of(path: &Path, most: u64) -> io::Result<String> {
+    text_from(File::open(path)?, most)
+}
+
+/// The text of at most so many bytes that a reader gives.
+///
+/// # Errors
+/// As [`text_of`].
+pub(crate) fn text_from(from: impl Read, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    if from.take(most + 1).read_to_string(&mut text)? as u64 > most {
+        let message = format!("it exceeds {} MiB", most >> 20);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Ok(text)
+}
+
 /// Why a file cannot be opened, read or written, without the number of the operating system's error.
 pub(crate) fn io(error: &io::Error) -> String {
     let error = innermost(error);
@@ -67,6 +97,7 @@ pub(crate) fn io(error: &io::Error) -> String {
 }
 
 /// The next step where a file cannot be written.
+#[cfg(any(feature = "cli", feature = "frames"))]
 pub(crate) fn to_write(error: &io::Error) -> &'static str {
     match innermost(error).kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

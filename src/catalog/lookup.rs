@@ -1,7 +1,6 @@
 //! Finds the entry for the device name of an export or a user.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,6 +11,7 @@ use super::names::{nearest, normalized, split_mig};
 use super::observed::Observed;
 use super::{BuiltinDevice, DEVICES, file};
 use crate::model::DeviceHint;
+use crate::plain;
 
 /// The known devices: the built-in ones and those of the user's files.
 ///
@@ -50,7 +50,7 @@ impl Catalog {
     /// [`CatalogError::Duplicate`].
     pub fn with_file(self, path: &Path) -> Result<Self, CatalogError> {
         let shown = path.display().to_string();
-        match fs::read_to_string(path) {
+        match plain::text_of(path, plain::PAGES) {
             Ok(text) => self.with_text(&shown, &text),
             Err(cause) => Err(CatalogError::Read { path: shown, cause }),
         }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{ArgMatches, Command};
 
 use super::exit::Failure;
-use super::{config, environment, reading};
-use crate::history::Store;
+use super::{config, environment, reading, sides};
+use crate::history::{MARKER, Store};
 use crate::ingest::{self, FORMATS, Input, Sample, Sniff};
 
 /// How much of a file in a folder is looked at to tell whether it is an export.
@@ -31,6 +31,11 @@ pub(super) fn check(command: &Command, matches: &ArgMatches) -> Result<(), Failu
         return Ok(());
     }
     inputs.extend(config::nearest().map(|(path, _)| path));
+    let list = matches.try_get_one::<PathBuf>("files_from").ok().flatten();
+    // A pipe gives its list once, to the command, which also reports one that cannot be read.
+    if let Some(list) = list.filter(|list| list.is_file()) {
+        inputs.extend(reading::listed(Some(list)).unwrap_or_default());
+    }
     let has_mapping = matches.try_contains_id("map").unwrap_or(false);
     for path in &inputs {
         for (output, identity) in &outputs {
@@ -88,13 +93,34 @@ fn reads(input: &Path, file: &Identity, has_mapping: bool) -> bool {
         // Reports of earlier runs may lie beside the exports, and are written again.
         let found = ingest::expand(&[input.to_owned()]).unwrap_or_default();
         let mut files = found.iter().map(Input::path).filter(|path| is_it(path));
-        return files.any(|path| has_mapping || is_export(&path)) || holds(input, &is_it);
+        return files.any(|path| has_mapping || is_export(&path) || is_partial(&path))
+            || holds(input, &is_it)
+            || is_part(input, &is_it);
     }
     let text = input.to_string_lossy();
     if !input.exists() && text.contains(['*', '?', '[']) {
         return reading::fitting(&text).is_ok_and(|files| files.iter().any(|path| is_it(path)));
     }
     is_it(input)
+}
+
+/// Whether a file is a summary of ranks, by its name.
+fn is_partial(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".partial.json")
+}
+
+/// Whether a partitioned launch table holds a file, at any depth: it would no longer be the table that its manifest
+/// describes.
+fn is_part(folder: &Path, is_it: &impl Fn(&Path) -> bool) -> bool {
+    /// Run, rank and part.
+    const DEPTH: usize = 3;
+    fn has(folder: &Path, depth: usize, is_it: &impl Fn(&Path) -> bool) -> bool {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).any(|path| {
+            is_it(&path) || (depth > 0 && path.is_dir() && has(&path, depth - 1, is_it))
+        })
+    }
+    sides::is_partitioned(folder) && has(folder, DEPTH, is_it)
 }
 
 /// Whether a store of baselines holds a file.
@@ -104,7 +130,9 @@ fn holds(folder: &Path, is_it: &impl Fn(&Path) -> bool) -> bool {
         entries.map(|entry| entry.path())
     };
     let mut baselines = entries(folder).filter(|path| path.is_dir());
-    Store::is_store(folder) && baselines.any(|one| entries(&one).any(|path| is_it(&path)))
+    Store::is_store(folder)
+        && (is_it(&folder.join(MARKER))
+            || baselines.any(|one| entries(&one).any(|path| is_it(&path))))
 }
 
 /// Whether a file in a folder is taken for an export; a compressed or UTF-16 one is not opened.

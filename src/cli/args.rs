@@ -103,6 +103,10 @@ pub(super) struct Reading {
     /// What another program has in memory; none on the command line
     #[arg(skip)]
     pub(super) held: Option<Arc<Held>>,
+
+    /// Whether damaged exports of a folder are errors: what is made of the rest does not say that it is not whole
+    #[arg(skip)]
+    pub(super) whole: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::args::{Configuration, Model, Reading};
-use super::exit::Failure;
+use super::exit::{Code, Failure};
 use super::origin::found;
 use super::output::{self, Outputs};
-use super::sides::{self, Sides};
+use super::sides::{self, Side, Sides};
 use super::store::{Chosen, FOLDER};
 use super::terminal::Terminal;
 use super::{clock, config};
@@ -181,12 +181,16 @@ pub(super) fn keep(
     terminal: &Terminal,
 ) -> Result<Vec<Placed>, Failure> {
     let placed = store.place(runs, (name, form), now)?;
-    let folder = store.folder().join(name);
-    std::fs::create_dir_all(&folder)
-        .map_err(|cause| Failure::Output { path: folder.display().to_string(), cause })?;
+    let create = |folder: &Path| {
+        std::fs::create_dir_all(folder)
+            .map_err(|cause| Failure::Output { path: folder.display().to_string(), cause })
+    };
+    // First the marker: without it what an interrupted save leaves would be no store.
+    create(store.folder())?;
     if !Store::is_store(store.folder()) {
         terminal.write(&store.folder().join(MARKER), Store::marker().as_bytes())?;
     }
+    create(&store.folder().join(name))?;
     for placed in &placed {
         terminal.write(&placed.path, &placed.content)?;
     }
@@ -199,7 +203,10 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let now = command.date.unwrap_or_else(clock::now);
     let config = config::find(&command.configuration, terminal)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
-    let mut runs = sides.runs(&command.reading.files)?.runs;
+    let Side { mut runs, notes } = sides.runs(&command.reading.files)?;
+    for note in notes {
+        terminal.note(Code::Input, &note);
+    }
     let name = name_of(command, &runs)?;
     let form = command.format.map_or_else(|| store.form(&name), Form::form);
     let (mut saved, mut has_earlier) = (Vec::new(), false);

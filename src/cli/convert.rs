@@ -7,7 +7,7 @@ use clap::Args;
 use super::args::{Configuration, Reading};
 use super::exit::Failure;
 use super::output::{self, Known, Place};
-use super::reading::read;
+use super::reading::read_whole;
 use super::terminal::Terminal;
 #[cfg(feature = "frames")]
 use super::{config, session};
@@ -70,7 +70,7 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
     if places.iter().any(|place| matches!(place.format, Format::Parquet)) {
         output::parquet(Table::default())?;
     }
-    let profile = read(&command.reading)?;
+    let profile = read_whole(&command.reading, terminal)?;
     let table = Table::of(&profile);
     for Place { path, format } in places {
         match format {

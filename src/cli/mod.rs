@@ -22,6 +22,8 @@ mod gate;
 mod guesses;
 mod held;
 mod inspect;
+#[cfg(unix)]
+mod interrupt;
 #[cfg(feature = "page")]
 mod learn;
 mod line;
@@ -56,6 +58,12 @@ use clap::CommandFactory;
 use commands::{Cli, Command};
 use exit::Failure;
 use terminal::Terminal;
+
+/// Lets no part of an output stay behind an interrupt. For a process that is the program's own.
+pub fn watch() {
+    #[cfg(unix)]
+    interrupt::watch();
+}
 
 /// Runs the program and returns its exit code.
 #[must_use]

@@ -1,6 +1,7 @@
 //! Where outputs go and in which format, the same in every command: `-o PATH` by the ending of the file,
 //! `-o FORMAT=PATH` by name, `-` for the standard output, as often as wanted.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +55,26 @@ pub(super) fn places<T: Copy>(
         check(&place.path)
             .map_err(|cause| Failure::Output { path: place.path.display().to_string(), cause })?;
     }
+    for (at, place) in places.iter().enumerate() {
+        let Some(file) = file(&place.path) else { continue };
+        let mut before = places[..at].iter();
+        if let Some(same) = before.find(|one| self::file(&one.path).as_ref() == Some(&file)) {
+            let (one, two) = (same.path.display(), place.path.display());
+            return Err(Failure::usage(format!("{one} and {two} are the same output"))
+                .help("give each format a file of its own"));
+        }
+    }
     Ok(places)
+}
+
+/// Folder and name of the file that an output makes; none of standard output, pipes and devices.
+fn file(path: &Path) -> Option<(PathBuf, OsString)> {
+    if path.as_os_str() == "-" || (path.exists() && !path.is_file()) {
+        return None;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+    Some((folder, path.file_name()?.to_owned()))
 }
 
 /// Whether a file can be there: its folder exists, and it is none itself.

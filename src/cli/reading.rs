@@ -2,15 +2,14 @@
 
 #[cfg(feature = "frames")]
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{Reading, Sign};
-use super::exit::Failure;
+use super::exit::{Code, Failure};
 use super::guesses;
 use super::progress::Progress;
+use super::terminal::Terminal;
 use crate::ingest::{self, Input, Mapping, Options};
 use crate::model::Profile;
 use crate::plain;
@@ -25,7 +24,8 @@ pub(super) fn options(reading: &Reading) -> Result<Options, Failure> {
     let decimal = reading.decimal_sign.map(Sign::decimal);
     let (strict, with_ncu, threads) = (reading.strict, reading.with_ncu, reading.threads);
     let stop = reading.held.as_ref().map(|held| Arc::clone(&held.stop));
-    Ok(Options { strict, from, map, decimal, with_ncu, count: None, stop, threads })
+    let whole = reading.whole;
+    Ok(Options { strict, from, map, decimal, with_ncu, count: None, stop, whole, threads })
 }
 
 /// The files of many ranks: those in folders that are named after a rank, too.
@@ -87,9 +87,9 @@ pub(super) fn listed(from: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
     let Some(from) = from else { return Ok(Vec::new()) };
     let is_stdin = from.as_os_str() == "-";
     let text = if is_stdin {
-        std::io::read_to_string(std::io::stdin().lock())
+        plain::text_from(std::io::stdin().lock(), plain::WRITTEN)
     } else {
-        std::fs::read_to_string(from)
+        plain::text_of(from, plain::WRITTEN)
     };
     let text = text.map_err(|cause| {
         let cause = plain::io(&cause);
@@ -119,6 +119,26 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
     })
 }
 
+/// Reads what the user named, to make something of it that does not say what is missing: a damaged export among the
+/// files of a folder is an error, and what is no export is said on standard error.
+pub(super) fn read_whole(reading: &Reading, terminal: &Terminal) -> Result<Profile, Failure> {
+    let profile = read(&Reading { whole: true, ..reading.clone() })?;
+    if let Some(note) = left_out(&profile) {
+        terminal.note(Code::Input, &note);
+    }
+    Ok(profile)
+}
+
+/// That files are no exports, if some are not.
+pub(super) fn left_out(profile: &Profile) -> Option<String> {
+    let files = match profile.unread {
+        0 => return None,
+        1 => "1 file is not an export and was left out".to_owned(),
+        files => format!("{files} files are not exports and were left out"),
+    };
+    Some(format!("{files} (`rooflint inspect` names what was not read)"))
+}
+
 /// A mapping for the one table that the user named.
 pub(super) fn suggest_map(reading: &Reading) -> Result<String, Failure> {
     match inputs(reading)?.as_slice() {
@@ -141,12 +161,7 @@ pub(super) fn mapping(path: &Path) -> Result<Mapping, Failure> {
         Failure::usage(format!("{shown}: cannot read the mapping: {cause}"))
             .help("check the path given to --map")
     };
-    let mut text = String::new();
-    let file = File::open(path).map_err(|cause| refused(plain::io(&cause)))?;
-    let read = file.take(LARGEST_MAPPING + 1).read_to_string(&mut text);
-    if read.map_err(|cause| refused(plain::io(&cause)))? as u64 > LARGEST_MAPPING {
-        return Err(refused("it exceeds 1 MiB".to_owned()));
-    }
+    let text = plain::text_of(path, LARGEST_MAPPING).map_err(|cause| refused(plain::io(&cause)))?;
     Mapping::from_toml(&text, &shown).map_err(Failure::Mapping)
 }
 

@@ -50,7 +50,7 @@ pub(super) fn known(catalog: &Catalog, name: &str) -> Result<(), Failure> {
 pub(super) fn taxonomy(config: &Config) -> Result<Option<Arc<Taxonomy>>, Failure> {
     let Some(path) = &config.kernel_names else { return Ok(None) };
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|cause| {
+    let text = plain::text_of(path, plain::PAGES).map_err(|cause| {
         Failure::usage(format!("{shown}: cannot read kernel names: {}", plain::io(&cause)))
             .help("check kernel-names in the configuration")
     })?;

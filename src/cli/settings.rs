@@ -15,6 +15,7 @@ use crate::analysis::CeilingSet;
 use crate::catalog::Catalog;
 use crate::config::{Config, ConfigError, Entry};
 use crate::gate::Policy;
+use crate::plain;
 use crate::predict::ModelFile;
 use crate::report::{self, Setting, SettingList, SettingOrigin};
 use crate::roofline::{FLAG_FLOOR, FLAG_SHARE};
@@ -96,7 +97,7 @@ fn show(command: &Show, environment: &[Variable], terminal: &Terminal) -> Result
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    let read = std::fs::read_to_string(path);
+    let read = plain::text_of(path, plain::PAGES);
     read.map_err(|cause| {
         Failure::Config(ConfigError::Read { path: path.display().to_string(), cause })
     })

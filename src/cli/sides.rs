@@ -98,8 +98,9 @@ impl<'a> Sides<'a> {
             side.note(found.expired);
             return Ok(());
         }
-        let reading = Reading { files: vec![path.to_owned()], ..self.reading.clone() };
-        let profile = reading::read(&reading)?;
+        let files = vec![path.to_owned()];
+        let profile = reading::read(&Reading { files, whole: true, ..self.reading.clone() })?;
+        side.note(reading::left_out(&profile).into_iter().collect());
         let judged = session.judge(&profile)?;
         let mut run = judged.run(self.warmup);
         if path.is_dir() {
@@ -146,7 +147,7 @@ fn saved(path: &Path) -> Result<Option<(Run, bool)>, Failure> {
         })?;
         return Ok(Some((Run { label: shown, ..run }, true)));
     }
-    let text = std::fs::read_to_string(path).map_err(unread)?;
+    let text = plain::text_of(path, plain::WRITTEN).map_err(unread)?;
     let run = Run::from_document(&text).map_err(failed)?;
     Ok(run.map(|mut run| {
         run.label.clone_from(&shown);
@@ -212,6 +213,14 @@ impl Sides<'_> {
         max_age_days: u32,
     ) -> Result<Side, Failure> {
         let mut baseline = Side::default();
+        // What is not there yet may become a store.
+        let chooses = |path: &PathBuf| {
+            (path.is_dir() && Store::is_store(path)) || is_partitioned(path) || is_missing(path)
+        };
+        if let Some(option) = yardstick.option().filter(|_| !paths.iter().any(chooses)) {
+            let message = format!("{option} needs a store as the baseline");
+            return Err(Failure::usage(message).help("use --baseline FOLDER with saved runs"));
+        }
         for path in paths {
             if path.is_dir() && Store::is_store(path) {
                 let store = Store::open(path)?;

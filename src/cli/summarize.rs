@@ -73,7 +73,7 @@ pub(super) fn summarize(command: &Summarize, terminal: &Terminal) -> Result<(), 
         ))
         .help("add --rank N")
     })?;
-    let profile = reading::read(&command.reading)?;
+    let profile = reading::read_whole(&command.reading, terminal)?;
     let id = RankId { run: Arc::from(command.run.as_str()), rank };
     let mut gathered = fleet::summarize(&profile, id, &session.catalog, &session.options)?;
     for rank in &mut gathered.ranks {

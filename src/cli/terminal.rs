@@ -9,6 +9,7 @@ use super::args;
 use super::exit::{Code, Failure};
 use super::problem::Problem;
 use crate::report::Style;
+use crate::unfinished::Unfinished;
 
 /// What is known of the terminal, and how the user wants it used.
 pub(super) struct Terminal {
@@ -131,6 +132,7 @@ impl Terminal {
             _ => Path::new("."),
         };
         let mut file = private_to_no_one().tempfile_in(folder).map_err(failed)?;
+        let _unfinished = Unfinished::new(file.path());
         buffered(&mut file, write).map_err(failed)?;
         if let Ok(there) = std::fs::metadata(path) {
             std::fs::set_permissions(file.path(), there.permissions()).map_err(failed)?;

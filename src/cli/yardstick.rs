@@ -78,6 +78,18 @@ impl Yardstick {
         Ok((filter, notes))
     }
 
+    /// An option that chooses among the runs of a store, if one was given.
+    pub(super) fn option(&self) -> Option<&'static str> {
+        [
+            ("--baseline-name", self.baseline_name.is_some()),
+            ("--baseline-branch", self.baseline_branch.is_some()),
+            ("--baseline-commit", self.baseline_commit.is_some()),
+            ("--merge-base", self.merge_base.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(option, is_given)| is_given.then_some(option))
+    }
+
     /// The name under which a first baseline is saved.
     pub(super) fn name(&self) -> Option<&str> {
         self.baseline_name.as_deref()

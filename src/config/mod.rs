@@ -148,7 +148,7 @@ impl Config {
     /// [`ConfigError`] where it cannot be read, or with the place of what is wrong in it.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path)
+        let text = plain::text_of(path, plain::PAGES)
             .map_err(|cause| ConfigError::Read { path: shown.clone(), cause })?;
         let mut config = Self::parse(&shown, &text)?;
         if let (Some(names), Some(folder)) = (&mut config.kernel_names, path.parent()) {

@@ -1,7 +1,6 @@
 //! Where ranks are on the axes of parallelism, and the imbalance along each axis.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -92,7 +91,7 @@ impl Layout {
     /// # Errors
     /// [`IngestError`] if it cannot be read, or is not such a table.
     pub fn read(path: &Path) -> Result<Self, IngestError> {
-        let text = fs::read_to_string(path).map_err(|cause| {
+        let text = plain::text_of(path, plain::WRITTEN).map_err(|cause| {
             let message = format!("cannot read: {}", plain::io(&cause));
             IngestError::new(path.display(), message).help("check the path given to --layout")
         })?;

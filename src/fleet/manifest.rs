@@ -14,6 +14,7 @@ use crate::ingest::IngestError;
 use crate::json;
 use crate::plain;
 use crate::table::SCHEMA;
+use crate::unfinished::Unfinished;
 
 /// Name of the manifest in the folder of the table.
 pub const MANIFEST: &str = "_rooflint.json";
@@ -175,7 +176,7 @@ impl Manifest {
     /// [`IngestError`] if it cannot be read, or is of another version.
     pub fn read(folder: &Path) -> Result<Option<Self>, IngestError> {
         let path = folder.join(MANIFEST);
-        match fs::read_to_string(&path) {
+        match plain::text_of(&path, plain::WRITTEN) {
             Ok(text) => Self::parse(&path.display().to_string(), &text).map(Some),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(cause) => {
@@ -265,6 +266,7 @@ pub(super) fn replace(
     // Hidden, and without the ending that engines look for.
     name.push(format!(".{}.tmp", std::process::id()));
     let hidden = path.with_file_name(format!(".{}", name.to_string_lossy()));
+    let _unfinished = Unfinished::new(&hidden);
     let written = File::create(&hidden).and_then(|mut file| {
         write(&mut file)?;
         file.flush()?;

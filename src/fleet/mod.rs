@@ -42,7 +42,7 @@ pub use stragglers::{Cause, Straggler, stragglers};
 /// Runs `work` on as many threads as are asked for (0: one per core), at most one per job, and waits for all.
 fn side_by_side(threads: usize, jobs: usize, work: impl Fn() + Sync) {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = if threads == 0 { cores() } else { threads };
+    let threads = if threads == 0 { cores() } else { threads.min(crate::ingest::MOST_THREADS) };
     thread::scope(|scope| {
         for _ in 0..threads.min(jobs) {
             scope.spawn(&work);

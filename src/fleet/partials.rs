@@ -349,7 +349,7 @@ pub fn merge_partials(
     let devices = NamedDevices::of(catalog);
     let whole = merged(files, threads, |number, file| {
         let shown = |file: &Path| file.display().to_string();
-        let text = fs::read_to_string(file).map_err(|cause| {
+        let text = plain::text_of(file, plain::WRITTEN).map_err(|cause| {
             let message = format!("cannot read: {}", plain::io(&cause));
             IngestError::new(file.display(), message).help(AGAIN)
         })?;

@@ -1,10 +1,11 @@
 //! Forms of a saved run: a JSON document for version control, a table for engines of SQL.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::compare::Run;
+use crate::plain;
 
 /// Form of a saved run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +40,9 @@ impl SavedAs {
 
     /// Reads a saved run, and whether its content was checked against a fingerprint.
     pub(super) fn read(self, path: &Path) -> Result<(Run, bool), String> {
-        let unread = |cause: io::Error| cause.to_string();
+        let unread = |cause: io::Error| plain::io(&cause);
         match self {
-            Self::Json => Run::from_sealed(&fs::read_to_string(path).map_err(unread)?),
+            Self::Json => Run::from_sealed(&plain::text_of(path, plain::WRITTEN).map_err(unread)?),
             Self::Parquet => Run::from_parquet(path).map(|run| (run, true)),
         }
     }

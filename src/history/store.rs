@@ -179,7 +179,13 @@ impl Store {
     }
 
     fn add(&mut self, path: PathBuf, form: SavedAs, name: &str) {
-        match form.read(&path) {
+        // To open a pipe is to wait for one who writes to it.
+        let read = if path.is_file() {
+            form.read(&path)
+        } else {
+            Err("it is not a regular file".to_owned())
+        };
+        match read {
             Ok((run, is_sealed)) => self.entries.push(entry(path, name, run, is_sealed)),
             Err(reason) => {
                 self.unreadable.push(Unreadable { path, name: name.to_owned(), reason });
@@ -189,7 +195,7 @@ impl Store {
 
     /// Adds an entry without its kernels, if that is possible.
     fn add_head(&mut self, path: PathBuf, form: SavedAs, name: &str) {
-        match form.read_head(&path) {
+        match path.is_file().then(|| form.read_head(&path)).flatten() {
             Some(run) => {
                 self.heads.insert(path.clone());
                 self.entries.push(entry(path, name, run, false));
@@ -222,15 +228,14 @@ impl Store {
         if Self::is_store(folder) {
             return Self::read(folder, Self::add_head);
         }
-        match fs::read_dir(folder) {
-            Ok(mut files) => match files.next() {
-                None => {}
-                Some(_) => return Err(HistoryError::Occupied { folder: folder.to_owned() }),
-            },
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
-            Err(cause) => return Err(HistoryError::Read { path: folder.to_owned(), cause }),
+        match is_bare(folder) {
+            Ok(true) => Ok(Self::empty(folder)),
+            // Another process may have made it a store since.
+            Ok(false) if Self::is_store(folder) => Self::read(folder, Self::add_head),
+            Ok(false) => Err(HistoryError::Occupied { folder: folder.to_owned() }),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Self::empty(folder)),
+            Err(cause) => Err(HistoryError::Read { path: folder.to_owned(), cause }),
         }
-        Ok(Self::empty(folder))
     }
 
     fn empty(folder: &Path) -> Self {
@@ -341,6 +346,24 @@ fn entry(path: PathBuf, name: &str, run: Run, is_sealed: bool) -> Entry {
     let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
     let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Entry { path, name: name.to_owned(), id, saved, is_sealed, run }
+}
+
+/// Whether a folder has no files, as before the first save or after one that was interrupted.
+fn is_bare(folder: &Path) -> io::Result<bool> {
+    let is_unfinished = |path: &Path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp"))
+    };
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let has_files = || -> io::Result<bool> {
+            let mut files = fs::read_dir(&path)?.flatten();
+            Ok(files.any(|file| !is_unfinished(&file.path())))
+        };
+        if !is_unfinished(&path) && (!path.is_dir() || has_files()?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn check_marker(path: &Path) -> Result<(), HistoryError> {

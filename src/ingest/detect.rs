@@ -58,13 +58,14 @@ pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestErr
     };
     if claims.is_empty() {
         if let Some(error) = foreign::named(reading) {
-            return Err(error);
+            return Err(error.foreign());
         }
         let all: Vec<_> = detection.answers.iter().collect();
         return Err(reading
             .error("unknown table; no format has these columns")
             .considered(considered(&all))
-            .help(foreign::by_mapping(&reading.source.path)));
+            .help(foreign::by_mapping(&reading.source.path))
+            .foreign());
     }
     Err(reading
         .error("several formats claim this file")

@@ -16,10 +16,12 @@ pub struct IngestError {
     /// Character in the line.
     character: Option<u32>,
     column: Option<Box<str>>,
-    message: String,
+    message: Box<str>,
     help: Option<String>,
     /// What was considered, a line each.
     considered: Box<[String]>,
+    /// Whether the file is no export of any kind that is known, rather than a damaged one.
+    is_foreign: bool,
 }
 
 impl IngestError {
@@ -30,10 +32,23 @@ impl IngestError {
             line: None,
             character: None,
             column: None,
-            message: message.into(),
+            message: message.into().into(),
             help: None,
             considered: Box::default(),
+            is_foreign: false,
         }
+    }
+
+    /// The same error about a file that is no export of any kind that is known.
+    #[must_use]
+    pub(super) fn foreign(mut self) -> Self {
+        self.is_foreign = true;
+        self
+    }
+
+    /// Whether the file is no export of any kind that is known, rather than one that is damaged.
+    pub(super) const fn is_foreign(&self) -> bool {
+        self.is_foreign
     }
 
     /// An error about a file that does not exist, with the name that was probably meant.

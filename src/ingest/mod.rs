@@ -132,16 +132,25 @@ pub struct Options {
     pub count: Option<Arc<AtomicU64>>,
     /// Ends the reading with an error once it is true: nobody waits for the result any more.
     pub stop: Option<Arc<AtomicBool>>,
+    /// Whether a damaged export that was found in a folder or by a pattern is an error: without it the rest would pass
+    /// for the whole run.
+    pub whole: bool,
     /// How many threads may read; 0 for one on each core. The result does not depend on it.
     pub threads: usize,
 }
+
+/// What to do where a file of a folder cannot be read and the rest would pass for the whole.
+const LEAVE_OUT: &str = "or move the file out of the folder, or name the files to read";
+
+/// More threads read no faster and take memory.
+pub(crate) const MOST_THREADS: usize = 256;
 
 impl Options {
     /// How many threads may read at once.
     fn threads(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, NonZero::get),
-            threads => threads,
+            threads => threads.min(MOST_THREADS),
         }
     }
 }
@@ -180,7 +189,7 @@ impl Unread {
 /// Reads all inputs into one profile and joins counters that were taken in separate runs.
 ///
 /// A file that was found by searching a directory or a pattern, and is no profile, is noted and left
-/// out unless `strict` is set; one that was named is an error.
+/// out unless `strict` is set; one that was named is an error, and with `whole` so is a damaged one.
 ///
 /// # Errors
 /// When an input cannot be opened or read, or none of them holds a kernel.
@@ -214,6 +223,11 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                 Err(error) => {
                     if input.is_named() || options.strict {
                         return Err(error);
+                    }
+                    if options.whole && !error.is_foreign() {
+                        let help = error.next_step().map(|help| format!("{help}; "));
+                        let help = help.unwrap_or_default() + LEAVE_OUT;
+                        return Err(error.help(help));
                     }
                     // A file that breaks off in its middle would pass for a shorter run.
                     if profile.launches.len() > before {

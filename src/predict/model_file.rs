@@ -1,7 +1,6 @@
 //! Model files: lists of kernels with shapes and counts, such as one transformer block, in TOML.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -87,7 +86,7 @@ impl ModelFile {
     /// [`PredictError::Read`], or as [`ModelFile::parse`].
     pub fn read(path: &Path) -> Result<Self, PredictError> {
         let shown = path.display().to_string();
-        match fs::read_to_string(path) {
+        match plain::text_of(path, plain::PAGES) {
             Ok(text) => Self::parse(&shown, &text),
             Err(cause) => Err(PredictError::Read { path: shown, cause }),
         }

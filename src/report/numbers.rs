@@ -9,7 +9,15 @@ pub(super) use crate::units::{change_interval, change_limit};
 /// The same line by line, for messages of several lines.
 #[must_use]
 pub fn printable_lines(text: &str) -> String {
-    text.lines().map(printable).collect::<Vec<_>>().join("\n")
+    let mut all = String::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = printable(line);
+        // The log of a pipeline takes such lines for commands: a name with a line break must not make one.
+        let is_command = ["::", "##["].iter().any(|sign| line.trim_start().starts_with(sign));
+        all.push_str(if at == 0 || !is_command { "\n" } else { "\\n" });
+        all.push_str(&line);
+    }
+    all.split_off(usize::from(!all.is_empty()))
 }
 
 /// A number with its noun: `1 launch`, `2 launches`.

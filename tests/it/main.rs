@@ -63,6 +63,7 @@ mod times_alone;
 mod tool_advice;
 mod verdicts;
 mod what_if;
+mod whole;
 #[cfg(unix)]
 mod with_ncu;
 mod wording;

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use rusqlite::limits::Limit;
@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::MAGIC;
 use crate::ingest::{IngestError, Reading};
 use crate::plain;
+use crate::unfinished::Unfinished;
 
 /// The table of texts by their numbers.
 pub(super) const STRINGS: &str = "StringIds";
@@ -88,7 +89,7 @@ pub(super) struct Database {
     connection: Connection,
     tables: HashSet<String>,
     /// A copy of what came compressed or through a pipe.
-    _copy: Option<tempfile::NamedTempFile>,
+    _copy: Option<Copy>,
 }
 
 impl Database {
@@ -105,7 +106,7 @@ impl Database {
                         .error(format!("cannot copy to a file: {}", plain::io(&error)))
                         .help("give the database itself: neither compressed nor through a pipe")
                 })?;
-                (copy.path().to_owned(), Some(copy))
+                (copy.file.path().to_owned(), Some(copy))
             }
         };
         check(&path, reading)?;
@@ -192,10 +193,22 @@ impl EachRow for rusqlite::Rows<'_> {
 }
 
 /// A copy on the disk of what cannot be read back and forth.
-fn copied(mut bytes: impl Read) -> io::Result<tempfile::NamedTempFile> {
-    let mut copy = tempfile::Builder::new().prefix("rooflint-").suffix(".sqlite").tempfile()?;
-    io::copy(&mut bytes, copy.as_file_mut())?;
-    Ok(copy)
+struct Copy {
+    file: tempfile::NamedTempFile,
+    _unfinished: Unfinished,
+}
+
+/// Copies a database; of anything else only the beginning, which tells.
+fn copied(mut bytes: impl Read) -> io::Result<Copy> {
+    let mut file = tempfile::Builder::new().prefix("rooflint-").suffix(".sqlite").tempfile()?;
+    let unfinished = Unfinished::new(file.path());
+    let mut begin = Vec::new();
+    bytes.by_ref().take(MAGIC.len() as u64).read_to_end(&mut begin)?;
+    file.write_all(&begin)?;
+    if begin == MAGIC {
+        io::copy(&mut bytes, file.as_file_mut())?;
+    }
+    Ok(Copy { file, _unfinished: unfinished })
 }
 
 /// Checks what SQLite finds only later, or not at all.
@@ -239,10 +252,7 @@ fn check(path: &Path, reading: &Reading<'_>) -> Result<(), IngestError> {
     Ok(())
 }
 
-fn connect(
-    path: &Path,
-    copy: Option<tempfile::NamedTempFile>,
-) -> Result<Database, rusqlite::Error> {
+fn connect(path: &Path, copy: Option<Copy>) -> Result<Database, rusqlite::Error> {
     // No lock is taken and nothing is written beside the file: it may lie on a disk that is read-only.
     let uri = format!("file:{}?mode=ro&immutable=1", encoded(path));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
