@@ -10,7 +10,7 @@ pub enum Confidence {
     Certain,
     /// Inferred from the kernel's name, operator, number formats, shapes and architecture.
     Likely,
-    /// True unless uncounted work takes the time.
+    /// True unless uncounted work takes the time, or work that was done need not be done.
     Possible,
 }
 

@@ -187,6 +187,15 @@ pub struct Kernel {
     pub tool_advice: Box<[KernelAdvice]>,
 }
 
+/// Largest ratio of a time to what is certainly needed of it that says anything.
+pub const FARTHEST: f64 = 1000.0;
+
+/// Returns how many times the work that is certainly needed a time takes; infinite if that is next to nothing.
+pub(crate) fn most_headroom(time: Seconds, least: Seconds) -> f64 {
+    let most = time / least;
+    if most <= FARTHEST { most } else { f64::INFINITY }
+}
+
 impl Kernel {
     /// Returns the origin of bytes and operations as a word; `none` if there are none.
     #[must_use]
@@ -222,6 +231,14 @@ impl Kernel {
             (Some(roofline_time), Some(high)) => high.get() > roofline_time.get() * 1.001,
             _ => false,
         }
+    }
+
+    /// Returns `true` if its roofline time is the time for which its SMs were busy, because its operations were not
+    /// counted. Work that need not be done counts in it, so the true roofline time may be shorter.
+    #[must_use]
+    pub fn is_by_busy_time(&self) -> bool {
+        let memory = self.memory_time.unwrap_or_default();
+        self.math_time.is_none() && self.roofline_time.is_some_and(|time| time > memory * 1.001)
     }
 
     /// Returns the floating-point operations on all pipes; `None` if none were counted.
@@ -271,6 +288,33 @@ impl Kernel {
     pub fn headroom_low(&self) -> Option<f64> {
         let high = self.roofline_time_high.filter(|high| high.get() > 0.0)?;
         Some(self.modeled / high)
+    }
+
+    /// Returns the most and the least that headroom can be; equal where all work was counted.
+    ///
+    /// Whatever was not counted, the true roofline time is not longer than the measured one: the least is 1. A kernel
+    /// faster than its roofline contradicts that and keeps its own. Where only busy SMs tell of its work, the most is
+    /// that of the work that is certainly needed; infinite if none is.
+    #[must_use]
+    pub fn headroom_ends(&self) -> Option<(f64, f64)> {
+        let headroom = self.headroom()?;
+        let least = self.headroom_low().filter(|_| self.is_lower_bound()).unwrap_or(headroom);
+        let least = if headroom < 1.0 { least } else { least.max(1.0) };
+        let most = match self.least_roofline_time() {
+            Some(least) if self.is_by_busy_time() => most_headroom(self.modeled, least),
+            _ => headroom,
+        };
+        Some((most, least))
+    }
+
+    /// Returns the roofline time of the work that is certainly needed: what was counted, not what kept the SMs busy.
+    #[must_use]
+    pub fn least_roofline_time(&self) -> Option<Seconds> {
+        let roofline_time = self.roofline_time?;
+        if !self.is_by_busy_time() {
+            return Some(roofline_time);
+        }
+        Some((self.modeled - self.savings_high).max(Seconds::ZERO).min(roofline_time))
     }
 
     /// Returns the likely headroom: measured time over the likely upper bound of the roofline time.

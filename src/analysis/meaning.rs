@@ -37,6 +37,12 @@ fn reaches(kernel: &Kernel) -> String {
     }
 }
 
+/// Whether it takes clearly less time than the work that follows from its shapes.
+fn does_less(kernel: &Kernel) -> bool {
+    kernel.provenance == Some(OriginKind::Algorithmic)
+        && kernel.headroom().is_some_and(|headroom| headroom < 0.97)
+}
+
 fn by_limiter(kernel: &Kernel) -> String {
     let percent =
         |quantity: Quantity| kernel.average(quantity).map(|value| (value * 100.0).round());
@@ -93,12 +99,17 @@ fn by_limiter(kernel: &Kernel) -> String {
                 },
             }
         }
+        State::NearRoofline if does_less(kernel) => {
+            "faster than the work that its shapes ask for: it does less, as \
+            Winograd and reuse in a cache do, so how far it is from its roof is not known"
+                .to_owned()
+        }
+        State::NearRoofline if kernel.is_by_busy_time() => "the SMs are busy: which pipe is, and \
+            whether with useful work, shows only where operations and pipes are counted"
+            .to_owned(),
         State::NearRoofline => match kernel.limiter {
             Limiter::Memory => "at the memory roof: only moving fewer bytes helps (fusion, \
                 smaller types)"
-                .to_owned(),
-            Limiter::Math if kernel.math_time.is_none() => "the SMs are busy: which pipe is, and \
-                whether with useful work, shows only where operations and pipes are counted"
                 .to_owned(),
             Limiter::Math => "at the compute roof: only less work or a faster pipe helps (tensor \
                 cores, lower precision)"
@@ -125,14 +136,56 @@ fn by_limiter(kernel: &Kernel) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Confidence, Kernel, State};
     use crate::ingest::{Options, read_text};
     use crate::session::Session;
 
-    /// The meaning of the only kernel of a table, on a GPU of 616 GB/s.
-    fn meaning(table: String) -> String {
+    /// The only kernel of a table, on a GPU of 616 GB/s and 13.4 TFLOP/s.
+    fn kernel(table: String) -> Kernel {
         let profile = read_text("table.csv", table.leak(), &Options::default()).unwrap();
         let session = Session::default().on(Some("RTX 2080 Ti".to_owned()));
-        session.analyze(&profile).unwrap().kernels[0].meaning()
+        session.analyze(&profile).unwrap().kernels.remove(0)
+    }
+
+    fn meaning(table: String) -> String {
+        kernel(table).meaning()
+    }
+
+    /// Busy multiprocessors say how long the work took that was done, not how much of it was needed.
+    #[test]
+    fn busy_multiprocessors_bound_the_ratio_on_one_side() {
+        let launch = |bytes: &str| {
+            kernel(format!(
+                "source,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
+                 dram_bytes,sm_throughput\nrun,gemm,0,1,4096,4096,256,400e-6,{bytes},0.8\n"
+            ))
+        };
+        let near = |one: f64, two: f64| (one - two).abs() < 1e-9 * two;
+        // 61.6 MB take 100 µs, and nobody knows what else is needed of the 320 µs.
+        let kernel = launch("61.6e6");
+        let (most, least) = kernel.headroom_ends().unwrap();
+        assert!(near(most, 4.0) && near(least, 1.25), "{least}–{most}");
+        assert!(near(kernel.savings_high.get(), 300e-6), "{:?}", kernel.savings_high);
+        assert_eq!(
+            (kernel.state, kernel.confidence),
+            (State::NearRoofline, Some(Confidence::Possible))
+        );
+        assert!(kernel.reason.to_string().starts_with("at least 1.25× the roofline time"));
+        // Next to nothing is certainly needed.
+        assert_eq!(launch("61.6e3").headroom_ends().unwrap().0, f64::INFINITY);
+    }
+
+    #[test]
+    fn a_kernel_that_does_less_than_its_shapes_ask_for_is_not_at_its_roof() {
+        // 2·32·64·56²·64·9 operations take 552 µs; Winograd does a quarter of them.
+        let winograd = meaning(
+            "\"Op\",\"Kernel\",\"Params\",\"Sil(ns)\",\"Grid\",\"Block\"\n\
+             \"conv2d\",\"volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1\",\
+             \"N=32,C=64,H=56,W=56,K=64,P=56,Q=56,R=3,S=3,ph=1,pw=1,U=1,V=1,dh=1,dw=1,g=1,fp32,\",\
+             \"400000\",\"1792,1,1\",\"256,1,1\"\n"
+                .to_owned(),
+        );
+        assert!(winograd.starts_with("faster than the work that its shapes ask for"), "{winograd}");
     }
 
     #[test]

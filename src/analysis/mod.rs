@@ -63,7 +63,8 @@ pub use grouping::{Group, GroupTotals, Target, Worst};
 pub use idle::IdleCauses;
 #[cfg(feature = "frames")]
 pub use inputs::compare_inputs;
-pub use kernel::{Averages, Binding, Kernel, LevelTraffic, Work};
+pub(crate) use kernel::most_headroom;
+pub use kernel::{Averages, Binding, FARTHEST, Kernel, LevelTraffic, Work};
 pub use named::{NAMES_SCHEMA, names};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Supply, Use, command_for, short_command_for};

@@ -143,7 +143,9 @@ pub(super) fn lacking(profile: &Profile, kernels: &[Kernel]) -> Vec<Lack> {
         NEEDS.iter().map(|need| Lack { need, launches: 0, time: Seconds::ZERO }).collect();
     for kernel in kernels.iter().filter(|kernel| !kernel.class.crosses_link()) {
         let launch = profile.launch(kernel.longest);
-        let is_open = kernel.state == State::NotEnoughData || kernel.is_lower_bound();
+        let is_open = kernel.state == State::NotEnoughData
+            || kernel.is_lower_bound()
+            || kernel.is_by_busy_time();
         let matters = |lack: &Lack| match lack.need.used {
             Use::Roofs => is_open,
             Use::Ceilings => true,

@@ -51,6 +51,12 @@ impl Reason {
         Self::with_ratio(headroom, format!("up to {RATIO}× the roofline time{rest}"))
     }
 
+    /// Makes a reason that begins with how many times the roofline time a kernel takes at least: some of what it did may
+    /// not be needed.
+    pub(super) fn at_least(headroom: f64, rest: &str) -> Self {
+        Self::with_ratio(headroom, format!("at least {RATIO}× the roofline time{rest}"))
+    }
+
     fn with_ratio(headroom: f64, general: String) -> Self {
         Self { general: general.into(), own: Own::Times(Factor::new(headroom)) }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Analysis;
 use super::confidence::Confidence;
+use super::kernel::most_headroom;
 use super::partition::Partition;
 use super::ranking::rank;
 use super::{Kernel, State};
@@ -27,6 +28,8 @@ pub struct Totals {
     pub modeled: Seconds,
     /// Roofline time of these kernels.
     pub roofline_time: Seconds,
+    /// Lower bound of their roofline time: without what kept the SMs busy and was not counted.
+    pub roofline_time_low: Seconds,
     /// Likely upper bound of their roofline time.
     pub roofline_time_likely: Seconds,
     /// Upper bound of their roofline time, given what was not counted.
@@ -60,6 +63,16 @@ impl Totals {
         (self.roofline_time.get() > 0.0).then(|| self.modeled / self.roofline_time)
     }
 
+    /// Returns the most and the least that it can be; equal where all work was counted. See [`Kernel::headroom_ends`].
+    #[must_use]
+    pub fn headroom_ends(&self) -> Option<(f64, f64)> {
+        let headroom = self.headroom()?;
+        let is_open = self.roofline_time_low < self.roofline_time * 0.999;
+        let most =
+            if is_open { most_headroom(self.modeled, self.roofline_time_low) } else { headroom };
+        Some((most, self.modeled / self.roofline_time_high))
+    }
+
     /// Returns the time of the kernels judged with this confidence.
     #[must_use]
     pub const fn graded(&self, confidence: Confidence) -> Seconds {
@@ -91,6 +104,7 @@ impl Totals {
                 state if state.is_modeled() => {
                     self.modeled += kernel.modeled;
                     self.roofline_time += kernel.roofline_time.unwrap_or(Seconds::ZERO);
+                    self.roofline_time_low += kernel.least_roofline_time().unwrap_or_default();
                     self.roofline_time_likely +=
                         at_most_measured(kernel, kernel.roofline_time_likely);
                     self.roofline_time_high += at_most_measured(kernel, kernel.roofline_time_high);

@@ -10,7 +10,7 @@ use crate::catalog::CatalogError;
 use crate::law::{self, Bar, Ground, Problem};
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
 use crate::taxonomy::Kind;
-use crate::units::{Bytes, ExactSum, Seconds};
+use crate::units::{self, Bytes, ExactSum, Seconds};
 
 /// Inputs of the verdict on a kernel besides its own sums.
 pub(super) struct Setting<'a> {
@@ -45,11 +45,13 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     // Sizes tell what an operator needs, not what this kernel did.
     let counted = if sums.algorithmic { Confidence::Likely } else { Confidence::Certain };
     let by_likelihood = known.is_far_by_likelihood(&bar);
+    // Nobody knows how much of what kept its SMs busy was needed.
+    let is_open = kernel.is_by_busy_time() && matches!(ground, Ground::Near | Ground::Fair);
+    let counted = if is_open { Confidence::Possible } else { counted };
     kernel.confidence = confidence(ground, counted, by_likelihood);
     kernel.reason = reason(ground, kernel, sums, setting);
     // Whatever the threshold: it labels, and takes no part in what can be won.
     kernel.is_winnable = known.is_winnable(kernel.limiter);
-    kernel.savings_high = Seconds::new(known.savings_most(ground));
     if !kernel.state.is_modeled() || !kernel.is_winnable {
         kernel.savings_low = Seconds::ZERO;
         kernel.savings = Seconds::ZERO;
@@ -123,7 +125,8 @@ fn reason(ground: Ground, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -
         let rest = format!(
             "{}, assuming no redundant work of its units{}",
             beside(kernel, sums, rest),
-            busiest(kernel)
+            // Once is enough.
+            if kernel.by_utilization { String::new() } else { busiest(kernel) }
         );
         Reason::times(kernel.headroom_likely().unwrap_or(headroom), &rest)
     };
@@ -146,6 +149,10 @@ fn reason(ground: Ground, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -
             cache_resident(ground, kernel, sums).into()
         }
         Ground::MainWorkMissing | Ground::Possible => bounded(kernel, sums, setting, headroom),
+        // What is known at least may be above it.
+        Ground::Fair | Ground::FairIfCounted if kernel.is_by_busy_time() => {
+            at(kernel, sums, headroom, "")
+        }
         Ground::Fair | Ground::FairIfCounted => at(kernel, sums, headroom, &below()),
         Ground::TooLittle => {
             let floor = microseconds(setting.floor);
@@ -200,9 +207,13 @@ fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> Reason {
     ratio(kernel, headroom, &beside(kernel, sums, rest))
 }
 
-/// Begins with the ratio, which is the most that it can be if the counts leave room.
+/// Begins with the ratio, which is the most that it can be if the counts leave room, and the least where the SMs
+/// were busy with what was not counted.
 fn ratio(kernel: &Kernel, headroom: f64, rest: &str) -> Reason {
-    if kernel.is_lower_bound() {
+    if kernel.is_by_busy_time() {
+        let least = kernel.headroom_ends().map_or(headroom, |(_, least)| least);
+        Reason::at_least(least, rest)
+    } else if kernel.is_lower_bound() {
         Reason::up_to(headroom, rest)
     } else {
         Reason::times(headroom, rest)
@@ -222,7 +233,13 @@ fn beside(kernel: &Kernel, sums: &Sums, rest: &str) -> String {
 
 fn microseconds(time: Seconds) -> String {
     let value = time.get() * 1e6;
-    if value >= 10.0 { format!("{value:.0} µs") } else { format!("{value:.1} µs") }
+    if value >= 999.5 {
+        units::si(time.get(), "s")
+    } else if value >= 10.0 {
+        format!("{value:.0} µs")
+    } else {
+        format!("{value:.1} µs")
+    }
 }
 
 /// What most launches of a kernel lack.

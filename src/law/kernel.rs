@@ -245,14 +245,6 @@ impl<N: Number> Kernel<N> {
         self.is_math_by_utilization & is_longer
     }
 
-    /// Returns the largest savings. Busy units bound what the work that was done can take: so much is
-    /// at the roofline and not above it.
-    pub(crate) fn savings_most(&self, ground: N::Choice<Ground>) -> N {
-        let is_near = N::is(ground, Ground::Near) | N::is(ground, Ground::LikelyNear);
-        let above = || self.savings_high.min(formula::savings(self.time, self.roofline));
-        N::select(self.is_busy() & is_near, above, || self.savings_high)
-    }
-
     /// Returns what the state of the kernel rests on.
     pub(crate) fn ground(&self, bar: &Bar<N>, limiter: N::Choice<Limiter>) -> N::Choice<Ground> {
         let on = |ground: Ground| move || N::word(ground);

@@ -109,6 +109,10 @@ fn point(position: usize, kernel: &Kernel) -> Result<Point, &'static str> {
     if kernel.state == State::NotRoofline {
         return Err("copies and communication");
     }
+    // What was counted of them says where they lie as little as how fast they could be.
+    if kernel.state == State::NotEnoughData && kernel.modeled > Seconds::ZERO {
+        return Err("main work not counted");
+    }
     if kernel.modeled <= Seconds::ZERO {
         return Err("not measured, or not modeled");
     }

@@ -123,9 +123,12 @@ pub(super) fn shape(kernel: &Kernel) -> String {
     format!("{} / {}", part(shape.grid, shape.blocks), part(shape.block, shape.threads_per_block))
 }
 
-/// Formats a headroom, which uncounted work makes an interval: `1.32–1.50×`, or `≤0.95×`.
+/// Formats a headroom, which uncounted work makes an interval: `1.32–1.50×`, or `≤0.95×`; `≥1.03×` where nothing says
+/// what had to be done.
 pub(super) fn interval(headroom: f64, low: f64) -> String {
-    if low >= headroom * 0.999 {
+    if headroom.is_infinite() {
+        format!("≥{}", factor(low))
+    } else if low >= headroom * 0.999 {
         factor(headroom)
     } else if low > 0.005 {
         units::interval(&factor(low), &factor(headroom))
@@ -134,25 +137,14 @@ pub(super) fn interval(headroom: f64, low: f64) -> String {
     }
 }
 
-/// Returns how many times the roofline time a kernel takes at most and at least, the same where all work was counted;
-/// `None` if that is unknown.
-///
-/// Whatever was not counted, the true roofline time is not longer than the measured one: the least is 1, as it is in
-/// the sums of a run. A kernel faster than its roofline contradicts that, and keeps its own.
-pub(super) fn headroom(kernel: &Kernel) -> Option<(f64, f64)> {
-    let most = kernel.headroom()?;
-    let least = kernel.headroom_low().filter(|_| kernel.is_lower_bound()).unwrap_or(most);
-    Some((most, if most < 1.0 { least } else { least.max(1.0) }))
-}
-
 /// Formats how many times the roofline time a kernel takes; `None` if that is unknown.
 pub(super) fn ratio(kernel: &Kernel) -> Option<String> {
-    headroom(kernel).map(|(most, least)| interval(most, least))
+    kernel.headroom_ends().map(|(most, least)| interval(most, least))
 }
 
 /// Formats how many times the roofline time a run takes; `None` if that is unknown.
 pub(super) fn overall(totals: &Totals) -> Option<String> {
-    Some(interval(totals.headroom()?, totals.modeled / totals.roofline_time_high))
+    totals.headroom_ends().map(|(most, least)| interval(most, least))
 }
 
 /// Formats an interval of times: `3.22–3.78 ms`.

@@ -74,7 +74,7 @@ fn outputs<'a>(sums: &Summed<'a, '_>, limits: Limits) -> Vec<(String, u32)> {
         |name: &str| Maybe::known(Figure::select(is_winnable, || arena.present(name), || zero));
     number("savings_low_s", won("savings_low_s"));
     number("savings_s", won("savings_s"));
-    number("savings_high_s", Maybe::known(kernel.savings_most(ground)));
+    number("savings_high_s", Maybe::known(kernel.savings_high));
     // Profilers with other launch costs among the launches of one kernel leave its state open.
     let is_settled = sums.figure("fixed_cost_least_s").same(sums.figure("fixed_cost_greatest_s"));
     all.push(("limiter".to_owned(), limiter.node(arena)));

@@ -48,7 +48,8 @@ pub(super) fn hierarchy(lines: &mut Lines, kernel: &Kernel) {
 /// another shape or fewer launches can.
 pub(super) fn way(lines: &mut Lines, kernel: &Kernel, roofline_time: Seconds, structural: Seconds) {
     let measured = kernel.modeled;
-    if measured <= Seconds::ZERO || !kernel.state.is_modeled() {
+    // What is left for the hardware is not known of work that may not be needed.
+    if measured <= Seconds::ZERO || !kernel.state.is_modeled() || kernel.is_by_busy_time() {
         return;
     }
     let floor = structural.min(measured).max(roofline_time.min(measured));

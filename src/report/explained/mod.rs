@@ -11,7 +11,7 @@ use crate::model::Origin;
 use crate::roofline;
 use crate::rules::{self, Finding, NOT_ESTIMATED};
 use crate::taxonomy::Category;
-use crate::units::Seconds;
+use crate::units::{self, Seconds};
 
 /// One kernel with its arithmetic.
 #[derive(Debug, Clone, Copy)]
@@ -257,6 +257,10 @@ fn memory(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
     }
 }
 
+/// Where operations were not counted, the time of the busy SMs stands in for theirs.
+const BUSY_TIME: &str =
+    "the SMs were busy for so long, which stands in for t_math: operations were not counted";
+
 fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
     if let Some(roofline_time) = kernel.roofline_time {
         let bound = if kernel.is_lower_bound() {
@@ -272,13 +276,15 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
         } else {
             String::new()
         };
-        lines.add("E", time(roofline_time), format!("max(t_mem, t_math){bound}"));
+        let formula = if kernel.is_by_busy_time() { BUSY_TIME } else { "max(t_mem, t_math)" };
+        lines.add("E", time(roofline_time), format!("{formula}{bound}"));
         if let Some(headroom) = kernel.headroom() {
+            let at_least = if kernel.is_by_busy_time() { "at least " } else { "" };
             lines.add(
                 "headroom",
                 view::factor(headroom),
                 format!(
-                    "T ÷ E = {} ÷ {}{}",
+                    "{at_least}T ÷ E = {} ÷ {}{}",
                     time(kernel.modeled),
                     time(roofline_time),
                     if kernel.modeled < kernel.measured * 0.999 {
@@ -308,10 +314,11 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                 "savings",
                 time(kernel.savings),
                 format!(
-                    "T above structural, launch by launch; between {} (T above {}× the most that any roof may ask for) and {} (T above E)",
+                    "T above structural, launch by launch; between {} (T above {}× the most that any roof may ask for) and {} (T above {})",
                     time(kernel.savings_low),
                     crate::analysis::NEAR,
-                    time(kernel.savings_high)
+                    time(kernel.savings_high),
+                    if kernel.is_by_busy_time() { "what is certainly needed" } else { "E" }
                 ),
             );
             lines.add(
@@ -361,7 +368,11 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
         Some(math) if any => lines.add(
             "t_math",
             view::si(math.get(), "s"),
-            "pipes that share hardware add up, others overlap".to_owned(),
+            if kernel.has_tensor_activity {
+                "the tensor pipe was active for longer than its counted work takes".to_owned()
+            } else {
+                "pipes that share hardware add up, others overlap".to_owned()
+            },
         ),
         Some(math) if math.get() == 0.0 => {
             lines.add("t_math", "0 s".to_owned(), "all counted work is zero".to_owned());
@@ -410,15 +421,15 @@ pub(super) fn origin(origin: Option<&Origin>) -> String {
         }
         Some(origin) => {
             let high = if origin.high.is_finite() {
-                format!("{:.1}", origin.high)
+                view::factor(origin.high)
             } else {
-                "∞".to_owned()
+                "∞×".to_owned()
             };
             format!(
-                "{}: {} (true value {:.1} to {high}× this)",
+                "{}: {} (true value {} this)",
                 origin.kind.label(),
                 printable(&origin.formula),
-                origin.low
+                units::interval(&view::factor(origin.low), &high)
             )
         }
     }

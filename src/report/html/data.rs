@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use super::super::scene::{self, Roof, Scene};
 use super::super::view::{Style, printable, shape};
 use super::super::{Report, explained, numbers, tool_advice};
-use crate::analysis::{Algorithmic, Analysis, Column, Columns, Kernel, NEAR, Row, State};
+use crate::analysis::{Algorithmic, Analysis, Column, Columns, FARTHEST, Kernel, NEAR, Row, State};
 use crate::model::{MemoryLevel, Pipe};
 use crate::rules::{Finding, NOT_ESTIMATED};
 use crate::table::Cell;
@@ -74,6 +74,8 @@ struct Data {
     fixed: Number,
     /// Headroom up to which a kernel is near its roofs.
     near: f64,
+    /// The ratio beyond which the upper end of one says nothing.
+    farthest: f64,
     /// Whether kernels are shown by their names as the profiler wrote them.
     full_names: bool,
     /// The words of the columns that hold positions among them.
@@ -248,6 +250,7 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
         threshold: Number(analysis.threshold),
         fixed: Number(analysis.fixed_cost.get()),
         near: NEAR,
+        farthest: FARTHEST,
         full_names: style.full_names,
         words: figures()
             .map(|one| (&*one.name, &*one.words))

@@ -5,19 +5,29 @@ const ROWS = 100;
 
 const T_UNIT = timeUnit(K.measured_s);
 
-/** The expected time; a lower bound says so. */
+/** Whether the expected time is that of busy multiprocessors, whose work may not be needed. */
+function isByBusyTime(k) {
+  return K.t_math_s[k] == null && K.roofline_s[k] > (K.t_mem_s[k] ?? 0) * 1.001;
+}
+
+/** The expected time; a bound says so. */
 function rooflineText(k, show) {
   if (K.roofline_s[k] == null) return MISSING;
   const shown = show(K.roofline_s[k]);
-  return K.roofline_is_lower_bound[k] && !shown.startsWith("<") ? `≥${shown}` : shown;
+  if (shown.startsWith("<") || isByBusyTime(k) === !!K.roofline_is_lower_bound[k]) return shown;
+  return `${isByBusyTime(k) ? "≤" : "≥"}${shown}`;
 }
 
 function headroomText(k) {
-  const most = K.headroom[k];
-  if (most == null) return MISSING;
+  const headroom = K.headroom[k];
+  if (headroom == null) return MISSING;
   // Whatever was not counted, the true roofline time is not longer than the measured one.
-  const least = most < 1 ? K.headroom_low[k] : Math.max(K.headroom_low[k] ?? 0, 1);
-  return interval(most, K.roofline_is_lower_bound[k] ? least : null);
+  const low = headroom < 1 ? K.headroom_low[k] : Math.max(K.headroom_low[k] ?? 0, 1);
+  const least = K.roofline_is_lower_bound[k] ? low : headroom;
+  if (!isByBusyTime(k) || K.savings_high_s[k] == null) return interval(headroom, least);
+  const needed = K.judged_s[k] - K.savings_high_s[k];
+  const most = K.judged_s[k] / needed;
+  return interval(needed > 0 && most <= DATA.farthest ? most : Infinity, least);
 }
 
 function limiterText(k) {

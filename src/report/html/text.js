@@ -51,6 +51,7 @@ function factor(value) {
 
 /** A headroom; what was not counted makes it an interval, whose lower end is what is certain. */
 function interval(headroom, low) {
+  if (headroom === Infinity) return `≥${factor(low)}`;
   if (low == null || low >= headroom * 0.999) return factor(headroom);
   return low > 0.005 ? `${digits(low)}–${factor(headroom)}` : `≤${factor(headroom)}`;
 }

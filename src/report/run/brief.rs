@@ -387,8 +387,12 @@ mod tests {
         assert_eq!(found([4.0, 2.5, 3.0]).as_deref(), Some("high"));
         assert_eq!(found([4.0, 1.0, 3.0]).as_deref(), Some("medium"));
         assert_eq!(found([4.0, 1.0, 1.0]).as_deref(), Some("low"));
+        // A guess gives way to a count of a third.
+        assert_eq!(found([4.0, 1.4, 1.0]).as_deref(), Some("high"));
         // None of these says where the 4 ms go.
         assert_eq!(found([0.5, 0.5, 0.5]), None);
+        // A counter shows what takes the time, though nobody knows what it would save.
+        assert_eq!(found([0.5, 0.0, 0.5]).as_deref(), Some("high"));
     }
 
     /// The run saves 3 ms in a, which is on the list, and 1 ms in kernels that are not.

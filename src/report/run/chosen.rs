@@ -143,7 +143,9 @@ fn arithmetic(kernel: &Kernel) -> Vec<Figure> {
         lines.push(Figure::new("intensity", format!("{intensity} FLOP/B"), how));
     }
     if let (Some(roofline), Some(ratio)) = (kernel.roofline_time, ratio(kernel)) {
-        let bound = if kernel.is_lower_bound() {
+        let bound = if kernel.is_by_busy_time() {
+            "the SMs were busy for so long; how much of that is needed was not counted"
+        } else if kernel.is_lower_bound() {
             "a lower bound: not all work was counted"
         } else {
             "the longest of these, launch by launch"

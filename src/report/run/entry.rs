@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use super::sentence::{ROOM, first_clauses, sentence};
-use crate::analysis::{Analysis, GroupTotals, Kernel, State, Target};
+use crate::analysis::{Analysis, GroupTotals, Kernel, State, Target, most_headroom};
 use crate::report::Report;
 use crate::report::numbers::count;
 use crate::report::view::{Style, name, si};
-use crate::rules::Finding;
+use crate::rules::{Confidence, Finding, Severity};
 use crate::units::Seconds;
 
 /// A kernel, with all its grids that have the same cause.
@@ -68,11 +68,14 @@ impl<'a> Entry<'a> {
         let first = *kernels.first()?;
         let sum =
             |time: fn(&Kernel) -> Seconds| kernels.iter().map(|one| time(one)).sum::<Seconds>();
-        let (expected, high) = (
-            sum(|one| one.roofline_time.unwrap_or_default()),
+        let expected = sum(|one| one.roofline_time.unwrap_or_default());
+        let (low, high) = (
+            sum(|one| one.least_roofline_time().unwrap_or_default()),
             sum(|one| one.roofline_time_high.unwrap_or(one.modeled).min(one.modeled)),
         );
         let modeled = sum(|one| one.modeled);
+        let is_open = low < expected * 0.999;
+        let ratio = |low| if is_open { most_headroom(modeled, low) } else { modeled / low };
         let certainty = match first.has_savings() {
             false => Certainty::Unproven,
             true if kernels.iter().any(|one| one.has_likely_savings()) => Certainty::Likely,
@@ -84,7 +87,7 @@ impl<'a> Entry<'a> {
             measured: sum(|one| one.measured),
             share: kernels.iter().map(|one| analysis.totals.share(one.measured)).sum(),
             headroom: (expected > Seconds::ZERO)
-                .then(|| (modeled / expected, modeled / high.max(expected))),
+                .then(|| (ratio(low), modeled / high.max(expected))),
             savings: if first.has_savings() { sum(|one| one.savings) } else { Seconds::ZERO },
             range: (sum(|one| one.savings_low), sum(|one| one.savings_high)),
             certainty,
@@ -234,18 +237,28 @@ pub(super) fn win(finding: &Finding, kernel: &Kernel) -> f64 {
 }
 
 /// The finding that explains what a kernel has to save: of those that explain half as much as the one that explains
-/// most, the surest. None where no rule explains a fifth of it.
+/// most, the surest; a guess only where nothing surer explains a third. Where no rule explains a fifth of it, what a
+/// counter shows to take most of the time, though nobody knows what it would save.
 pub(super) fn cause<'a>(found: &'a [Finding], kernel: &Kernel) -> Option<&'a Finding> {
     const ALIKE: f64 = 0.5;
     const PART: f64 = 0.2;
+    const THIRD: f64 = 1.0 / 3.0;
     let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
     let cures = || {
         let cures = found.iter().filter(|finding| finding.next.is_some());
         cures.map(|finding| (finding, win(finding, kernel))).filter(|(_, win)| *win > 0.0)
     };
+    let explains = |win: f64, part: f64| win > 0.0 && win >= most.get() * part;
+    let is_sure = |finding: &Finding| finding.confidence > Confidence::Low;
+    let has_sure = cures().any(|(finding, win)| is_sure(finding) && explains(win, THIRD));
+    let cures = || cures().filter(move |(finding, _)| is_sure(finding) || !has_sure);
     let largest = cures().map(|(_, win)| win).fold(0.0, f64::max);
-    if largest < most.get() * PART {
-        return None;
+    if !explains(largest, PART) {
+        let is_shown = |finding: &&Finding| {
+            let is_open = finding.next.is_some() && finding.at_stake_s == 0.0;
+            is_open && finding.severity == Severity::High && is_sure(finding)
+        };
+        return found.iter().find(is_shown).filter(|_| most > Seconds::ZERO);
     }
     let large = cures().filter(|(_, win)| *win >= largest * ALIKE);
     // Of equals the first: findings come in the order of their weight.

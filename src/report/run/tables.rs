@@ -6,7 +6,7 @@ use crate::report::Report;
 use crate::report::document::{Cell, Column, Form, Table};
 use crate::report::run::advice;
 use crate::report::run::brief::{Brief, KERNELS};
-use crate::report::view::{self, Style, name, printable, shape, si};
+use crate::report::view::{Style, name, printable, shape, si};
 use crate::roofline::{Limiter, run_speedup};
 use crate::units::{FlopsPerByte, Seconds, Share};
 
@@ -151,22 +151,28 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
     table
 }
 
-/// The expected time; a lower bound says so.
+/// The expected time; a bound says so.
 fn roofline_time(kernel: &Kernel) -> Cell {
     let time = Cell::maybe(kernel.roofline_time.map(Seconds::get));
-    if kernel.is_lower_bound() { time.at_least() } else { time }
+    match (kernel.is_by_busy_time(), kernel.is_lower_bound()) {
+        (true, false) => time.at_most(),
+        (false, true) => time.at_least(),
+        _ => time,
+    }
 }
 
 /// A headroom; what was not counted makes it an interval, whose lower end is what is certain.
 fn headroom(kernel: &Kernel) -> Cell {
-    view::headroom(kernel).map_or(Cell::Missing, |(most, least)| between(most, least))
+    kernel.headroom_ends().map_or(Cell::Missing, |(most, least)| between(most, least))
 }
 
 /// A headroom that is certainly so large, and at most so large.
 pub(super) fn between(high: f64, low: f64) -> Cell {
     /// Below this the certain end says nothing, and the other is a bound.
     const NOTHING: f64 = 0.005;
-    if low >= high * 0.999 {
+    if high.is_infinite() {
+        Cell::AtLeast(low)
+    } else if low >= high * 0.999 {
         Cell::Number(high)
     } else if low > NOTHING {
         Cell::Between(low, high)

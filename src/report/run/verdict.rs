@@ -154,15 +154,15 @@ fn modeled(report: &Report<'_>) -> Option<String> {
 
 fn distance(report: &Report<'_>) -> Option<String> {
     let totals = &report.analysis.totals;
-    let headroom = totals.headroom()?;
-    let low = totals.modeled / totals.roofline_time_high;
-    let at_least = if low < headroom * 0.999 { "at least " } else { "" };
-    Some(format!(
-        "{} the roofline time ({} measured, {at_least}{} ideal)",
-        overall(totals)?,
-        time(totals.modeled),
-        time(totals.roofline_time)
-    ))
+    let (most, least) = totals.headroom_ends()?;
+    let at_least = if least < most * 0.999 { "at least " } else { "" };
+    let ideal = if totals.roofline_time_low > Seconds::ZERO {
+        format!("{at_least}{} ideal", time(totals.roofline_time_low))
+    } else {
+        "of which none is certainly needed".to_owned()
+    };
+    let (ratio, measured) = (overall(totals)?, time(totals.modeled));
+    Some(format!("{ratio} the roofline time ({measured} measured, {ideal})"))
 }
 
 /// What the run can save: how much, how certain, and in how many kernels.
@@ -283,10 +283,15 @@ mod tests {
         let totals = &mut bench.analysis.totals;
         (totals.modeled, totals.roofline_time, totals.roofline_time_high) =
             (ms(6.0), ms(3.0), ms(4.0));
+        totals.roofline_time_low = ms(3.0);
         let text = "1.50–2.00× the roofline time (6.00 ms measured, at least 3.00 ms ideal)";
         assert_eq!(distance(&bench.report()).unwrap(), text);
         bench.analysis.totals.roofline_time_high = ms(3.0);
         let text = "2.00× the roofline time (6.00 ms measured, 3.00 ms ideal)";
+        assert_eq!(distance(&bench.report()).unwrap(), text);
+        // 2 ms of it are those of busy multiprocessors.
+        bench.analysis.totals.roofline_time_low = ms(1.0);
+        let text = "2.00–6.00× the roofline time (6.00 ms measured, at least 1.00 ms ideal)";
         assert_eq!(distance(&bench.report()).unwrap(), text);
         bench.analysis.totals.roofline_time = ms(0.0);
         assert_eq!(distance(&bench.report()), None);

@@ -9,8 +9,8 @@ pub(super) const RULE: Rule = Rule {
     summary: "a product runs in a kernel for unaligned operands",
     documentation: "\
 ## What it finds
-Tensor-core products whose kernel name says `align1` or `align2`: it loads one or two elements at
-a time.
+Tensor-core products whose kernel name says `align1` or `align2`, or `align4` for elements of 8
+bits: it loads at most 4 bytes of such an operand at a time.
 
 ## Why it costs time
 A library chooses such a kernel when a leading dimension or a pointer is not a multiple of 16
@@ -18,8 +18,8 @@ bytes. Every thread then needs four to eight times as many load instructions, an
 copies to shared memory cannot be asynchronous.
 
 ## Detection
-A tensor-core product whose name shows an alignment of at most `elements` that is less than 16
-bytes. FP64 is exempt because all of its kernels are written this way.
+A tensor-core product whose name shows an alignment of at most `elements`, or of as many bytes as
+so many elements of 16 bits, that is less than 16 bytes. FP64 is exempt because all of its kernels are written this way.
 
 ## Remedy
 Pad M, N and K, or the leading dimensions, to multiples of 16 bytes (8 elements of 16 bits, 4 of
@@ -42,6 +42,9 @@ NVIDIA, *Matrix Multiplication Background*, \"Tensor Core Requirements\"; CUTLAS
 const ELEMENTS: Threshold =
     Threshold::new("elements", 2.0, "1", "libraries have kernels for 1, 2, 4 and 8 elements");
 
+/// Bytes of an element of 16 bits.
+const HALF: f64 = 2.0;
+
 /// The widest access of a thread, in bytes.
 const WIDEST: f64 = 16.0;
 
@@ -56,11 +59,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     };
     let bytes = class.formats.stored.or(class.formats.a).map(|stored| elements * stored.bytes());
     let is_wide = bytes.is_some_and(|bytes| bytes >= WIDEST);
-    if elements > subject.threshold(&ELEMENTS)
-        || is_wide
-        || is_fp64
-        || !subject.uses_tensor_cores()?
-    {
+    let limit = subject.threshold(&ELEMENTS);
+    let is_narrow = bytes.is_some_and(|bytes| bytes <= limit * HALF);
+    if (elements > limit && !is_narrow) || is_wide || is_fp64 || !subject.uses_tensor_cores()? {
         return Ok(None);
     }
     let width = bytes.map_or_else(String::new, |bytes| format!(" ({bytes:.0} bytes)"));
@@ -94,7 +95,13 @@ mod tests {
         assert!((found.at_stake_s - 0.5 * gap).abs() < 1e-6, "{}", found.at_stake_s);
         assert!(of("cutlass_80_tensorop_f16_s16816gemm_f16_64x64_32x6_nn_align8").is_fine(&RULE));
         assert!(of("ampere_fp16_s16816gemm_fp16_128x128").is_fine(&RULE));
-        let simt = kernel("cutlass_80_simt_sgemm_128x128_8x4_nn_align1", 100.0);
-        assert!(simt.work(Pipe::Fp32Vector, 1e9).bytes(1e7).is_fine(&RULE));
+        // Elements of 8 bits: 4 bytes at a time are as narrow as two of 16 bits.
+        let eight = |name| kernel(name, 100.0).work(Pipe::Fp8Matrix, 30e9).bytes(1e7);
+        let narrow = eight(
+            "cutlass3x_sm90_tensorop_s64x128x32gemm_f8_f8_f32_f16_f16_64x128x128_1x1x1_0_tnn_align4",
+        );
+        let message = narrow.found(&RULE).message;
+        assert!(message.contains("4 elements (4 bytes)"), "{message}");
+        assert!(eight("cutlass3x_sm90_tensorop_s64x128x32gemm_f8_f8_f32_f16_f16_64x128x128_1x1x1_0_tnn_align16").is_fine(&RULE));
     }
 }

@@ -219,6 +219,14 @@ impl<'a> Subject<'a> {
         Stake::of(self.time() * share.clamp(0.0, 1.0), estimator)
     }
 
+    /// Share of the peak DRAM bandwidth that its bytes reach, or of the cycles in which data moved; `None` if neither
+    /// is known.
+    pub(in crate::rules) fn dram_reached(&self) -> Option<f64> {
+        let modeled = self.kernel.modeled;
+        let memory = self.kernel.memory_time.filter(|_| modeled > Seconds::ZERO);
+        memory.map(|time| time / modeled).or_else(|| self.get(Quantity::DramActive))
+    }
+
     /// `next-bottleneck`: time follows the busiest unit; if `unit` had only `factor` of its work, the
     /// next one would bind. Nothing where `unit` is not the busiest.
     ///

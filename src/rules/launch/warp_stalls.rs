@@ -20,7 +20,8 @@ often find none, the stall costs time.
 ## Detection
 Instructions are issued in less than `issue` of the active cycles, and a warp spends more than
 `share` of the time between two of its instructions on one stall reason. The two longest are
-reported. A math or tensor pipe that is at least 60% busy is not a fault and is left out. Savings:
+reported. A math or tensor pipe that is at least 60% busy is not a fault and is left out; so are waits
+for device memory that runs at 80% of its peak bandwidth. Savings:
 at most the longest stall, and no more than the share of cycles without an issue; at least
 nothing, because other stalls may take its place.
 
@@ -46,6 +47,9 @@ kernels wait for each other by design; both are exempt.
 const ISSUE: Threshold = Threshold::new("issue", 0.80, "1", "CPIStall.py of Nsight Compute");
 
 const SHARE: Threshold = Threshold::new("share", 0.30, "1", "CPIStall.py of Nsight Compute");
+
+/// Share of the peak DRAM bandwidth from which waits for memory are no fault of the kernel, as in `dram-saturated`.
+const SATURATED: f64 = 0.80;
 
 /// A reason to wait.
 struct Stall {
@@ -119,8 +123,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let share = subject.threshold(&SHARE);
     let is_fed = subject.get(Quantity::TensorActive).is_some_and(|used| used >= BUSY);
     let is_pipe = [Quantity::StallMathThrottle, Quantity::StallGmma];
+    // Warps that wait for DRAM at its peak wait no shorter with more loads in flight.
+    let is_saturated = subject.dram_reached().is_some_and(|reached| reached >= SATURATED);
+    let is_memory =
+        [Quantity::StallLongScoreboard, Quantity::StallLgThrottle, Quantity::StallDrain];
     waits.retain(|(stall, wait)| {
-        *wait > share && !((is_busy || is_fed) && is_pipe.contains(&stall.quantity))
+        let is_right = ((is_busy || is_fed) && is_pipe.contains(&stall.quantity))
+            || (is_saturated && is_memory.contains(&stall.quantity));
+        *wait > share && !is_right
     });
     waits.sort_by(|one, two| two.1.total_cmp(&one.1));
     waits.truncate(2);
@@ -178,6 +188,16 @@ mod tests {
             (Quantity::SmThroughput, 0.85),
         ];
         assert!(h100().launch("k", (10_000, 256), (1, 1000.0), &busy).is_content(RULE));
+        // 2.68 GB in 1 ms are 80% of 3.35 TB/s.
+        let saturated = [
+            (Quantity::IssueActive, 0.10),
+            (Quantity::StallLongScoreboard, 0.82),
+            (Quantity::DramBytes, 2.69e9),
+        ];
+        assert!(h100().launch("k", (10_000, 256), (1, 1000.0), &saturated).is_content(RULE));
+        let barrier = [saturated[0], saturated[1], (Quantity::StallBarrier, 0.4), saturated[2]];
+        let found = h100().launch("k", (10_000, 256), (1, 1000.0), &barrier).found(RULE);
+        assert_eq!(found.message, "warps stall 40% of the time at block barriers");
         let issuing = [(Quantity::IssueActive, 0.85), (Quantity::StallWait, 0.60)];
         assert!(h100().launch("k", (10_000, 256), (1, 1000.0), &issuing).is_content(RULE));
     }

@@ -47,10 +47,8 @@ const SHARE: Threshold =
 fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     let modeled = kernel.modeled;
-    let reached = kernel.memory_time.filter(|_| modeled > Seconds::ZERO).map(|time| time / modeled);
-    let reached = reached
-        .or_else(|| subject.get(Quantity::DramActive))
-        .ok_or(Missing("dram__bytes_read.sum and dram__bytes_write.sum"))?;
+    let reached =
+        subject.dram_reached().ok_or(Missing("dram__bytes_read.sum and dram__bytes_write.sum"))?;
     let share = subject.analysis.totals.share(kernel.measured);
     if reached < subject.threshold(&SATURATED) || share < subject.threshold(&SHARE) {
         return Ok(None);

@@ -97,8 +97,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         )
     } else if let Some((side, sectors)) = worst {
         let message = format!(
-            "uncoalesced global {side}: {sectors:.1} sectors per request; 4 suffice for \
-             consecutive 4-byte elements"
+            "uncoalesced global {side}: {sectors:.1} sectors per request; consecutive accesses need \
+             4 for elements of 4 bytes and 16 for those of 16"
         );
         let certain = if sectors > WIDEST_COALESCED { WIDEST_COALESCED / sectors } else { 1.0 };
         (certain, message)
@@ -120,8 +120,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
             }
         }
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => one,
-        // The traffic that is excess could go, and with it at most that share of the time.
-        (Err(_), Err(_)) => subject.share(1.0 - efficiency, "traffic"),
+        // The traffic that is excess could go, and with it at most that share of the time; nothing if other than
+        // traffic limits the kernel.
+        (Err(_), Err(_)) => {
+            Stake { low: Seconds::ZERO, ..subject.share(1.0 - efficiency, "traffic") }
+        }
     };
     let finding = subject
         .finding(message, stake)
