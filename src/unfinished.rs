@@ -32,7 +32,7 @@ impl Drop for Unfinished {
 pub(crate) fn remove_all() {
     let files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     for file in files.iter() {
-        // One that cannot be removed, or has its name by now, is no reason to stay.
+        // One that cannot be removed, or has its name by now, does not keep the process.
         let _ = std::fs::remove_file(file);
     }
     std::mem::forget(files);

@@ -190,8 +190,12 @@ pub struct Kernel {
 /// Largest ratio of a time to what is certainly needed of it that says anything.
 pub const FARTHEST: f64 = 1000.0;
 
-/// Returns how many times the work that is certainly needed a time takes; infinite if that is next to nothing.
-pub(crate) fn most_headroom(time: Seconds, least: Seconds) -> f64 {
+/// Returns the most that headroom can be: a time over the part of its roofline time that is certainly needed; infinite
+/// if that is next to nothing.
+pub(crate) fn most_headroom(time: Seconds, roofline_time: Seconds, least: Seconds) -> f64 {
+    if least >= roofline_time * 0.999 {
+        return roofline::headroom(time, roofline_time);
+    }
     let most = time / least;
     if most <= FARTHEST { most } else { f64::INFINITY }
 }
@@ -300,10 +304,7 @@ impl Kernel {
         let headroom = self.headroom()?;
         let least = self.headroom_low().filter(|_| self.is_lower_bound()).unwrap_or(headroom);
         let least = if headroom < 1.0 { least } else { least.max(1.0) };
-        let most = match self.least_roofline_time() {
-            Some(least) if self.is_by_busy_time() => most_headroom(self.modeled, least),
-            _ => headroom,
-        };
+        let most = most_headroom(self.modeled, self.roofline_time?, self.least_roofline_time()?);
         Some((most, least))
     }
 

@@ -136,15 +136,20 @@ fn by_limiter(kernel: &Kernel) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Confidence, Kernel, State};
+    use super::super::{Analysis, Confidence, Kernel, State};
     use crate::ingest::{Options, read_text};
     use crate::session::Session;
 
-    /// The only kernel of a table, on a GPU of 616 GB/s and 13.4 TFLOP/s.
-    fn kernel(table: String) -> Kernel {
+    /// A table on a GPU of 616 GB/s and 13.4 TFLOP/s.
+    fn analysis(table: String) -> Analysis {
         let profile = read_text("table.csv", table.leak(), &Options::default()).unwrap();
         let session = Session::default().on(Some("RTX 2080 Ti".to_owned()));
-        session.analyze(&profile).unwrap().kernels.remove(0)
+        session.analyze(&profile).unwrap()
+    }
+
+    /// Its only kernel.
+    fn kernel(table: String) -> Kernel {
+        analysis(table).kernels.remove(0)
     }
 
     fn meaning(table: String) -> String {
@@ -154,12 +159,13 @@ mod tests {
     /// Busy multiprocessors say how long the work took that was done, not how much of it was needed.
     #[test]
     fn busy_multiprocessors_bound_the_ratio_on_one_side() {
-        let launch = |bytes: &str| {
-            kernel(format!(
+        let table = |bytes: &str| {
+            format!(
                 "source,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
                  dram_bytes,sm_throughput\nrun,gemm,0,1,4096,4096,256,400e-6,{bytes},0.8\n"
-            ))
+            )
         };
+        let launch = |bytes: &str| kernel(table(bytes));
         let near = |one: f64, two: f64| (one - two).abs() < 1e-9 * two;
         // 61.6 MB take 100 µs, and nobody knows what else is needed of the 320 µs.
         let kernel = launch("61.6e6");
@@ -171,6 +177,9 @@ mod tests {
             (State::NearRoofline, Some(Confidence::Possible))
         );
         assert!(kernel.reason.to_string().starts_with("at least 1.25× the roofline time"));
+        // What would say more is asked for.
+        let lacking = analysis(table("61.6e6")).lacking;
+        assert!(lacking.iter().any(|lack| lack.need.what == "FP32 operations"));
         // Next to nothing is certainly needed.
         assert_eq!(launch("61.6e3").headroom_ends().unwrap().0, f64::INFINITY);
     }

@@ -66,11 +66,8 @@ impl Totals {
     /// Returns the most and the least that it can be; equal where all work was counted. See [`Kernel::headroom_ends`].
     #[must_use]
     pub fn headroom_ends(&self) -> Option<(f64, f64)> {
-        let headroom = self.headroom()?;
-        let is_open = self.roofline_time_low < self.roofline_time * 0.999;
-        let most =
-            if is_open { most_headroom(self.modeled, self.roofline_time_low) } else { headroom };
-        Some((most, self.modeled / self.roofline_time_high))
+        let most = most_headroom(self.modeled, self.roofline_time, self.roofline_time_low);
+        (self.roofline_time > Seconds::ZERO).then(|| (most, self.modeled / self.roofline_time_high))
     }
 
     /// Returns the time of the kernels judged with this confidence.

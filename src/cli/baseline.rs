@@ -185,7 +185,7 @@ pub(super) fn keep(
         std::fs::create_dir_all(folder)
             .map_err(|cause| Failure::Output { path: folder.display().to_string(), cause })
     };
-    // First the marker: without it what an interrupted save leaves would be no store.
+    // First the marker: without it what an interrupted save leaves would not be a store.
     create(store.folder())?;
     if !Store::is_store(store.folder()) {
         terminal.write(&store.folder().join(MARKER), Store::marker().as_bytes())?;

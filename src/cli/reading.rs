@@ -120,7 +120,7 @@ pub(super) fn read(reading: &Reading) -> Result<Profile, Failure> {
 }
 
 /// Reads what the user named, to make something of it that does not say what is missing: a damaged export among the
-/// files of a folder is an error, and what is no export is said on standard error.
+/// files of a folder is an error, and files that are not exports are counted on standard error.
 pub(super) fn read_whole(reading: &Reading, terminal: &Terminal) -> Result<Profile, Failure> {
     let profile = read(&Reading { whole: true, ..reading.clone() })?;
     if let Some(note) = left_out(&profile) {
@@ -129,7 +129,7 @@ pub(super) fn read_whole(reading: &Reading, terminal: &Terminal) -> Result<Profi
     Ok(profile)
 }
 
-/// That files are no exports, if some are not.
+/// How many files were left out because they are not exports; `None` if none was.
 pub(super) fn left_out(profile: &Profile) -> Option<String> {
     let files = match profile.unread {
         0 => return None,

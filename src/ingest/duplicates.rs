@@ -2,9 +2,9 @@
 //! exports that overlap.
 //!
 //! They are recognized by content, whatever the files are called: process, launch number, kernel, grid
-//! and time are the same to the last digit, and no other figure contradicts, nor do start and GPU in files of one format. All launches that two
-//! inputs share must agree; one that does not shows another run of the same program, whose launches
-//! count.
+//! and time are the same to the last digit, and no other figure contradicts, nor do start and GPU in files of
+//! one format. All launches that two inputs share must agree; one that does not shows another run of the same
+//! program, whose launches count.
 //!
 //! Two pages of one report, or a report and a page of it, differ more: a details page rounds what it
 //! shows to two decimals, its SM clock is of another pass than that of the raw page, and it may have no
@@ -460,7 +460,7 @@ mod tests {
     #[test]
     fn launches_that_began_at_other_times_or_on_other_gpus_are_no_copies() {
         let rows = [(0, 1, 0, 500.0, None), (1, 1, 0, 500.0, None)];
-        let left = |change: &dyn Fn(&mut Head, &mut Profile)| {
+        let left = |change: &dyn Fn(usize, &mut Head, &mut Profile)| {
             let plain = profile(&rows);
             let mut profile = profile(&[]);
             profile.names.id("kernel");
@@ -468,9 +468,7 @@ mod tests {
             for row in 0..2 {
                 let mut head = plain.launches.head(row);
                 head.start = Some(1_000);
-                if row == 1 {
-                    change(&mut head, &mut profile);
-                }
+                change(row, &mut head, &mut profile);
                 let (time, origin) = plain.launches.get(row, Quantity::Duration).unwrap();
                 let mut values = Values::default();
                 values.set(Quantity::Duration, time, origin);
@@ -483,19 +481,18 @@ mod tests {
             let hint = DeviceHint { ordinal: Some(gpu.to_owned()), ..DeviceHint::default() };
             head.device = profile.hint(hint);
         };
-        assert_eq!(left(&|_, _| {}), 1);
-        assert_eq!(left(&|head, _| head.start = Some(1_001)), 2);
+        let started = |starts: [Option<u64>; 2]| left(&|row, head, _| head.start = starts[row]);
+        let ran = |gpus: [&str; 2]| left(&|row, head, profile| on(head, profile, gpus[row]));
+        assert_eq!([started([Some(7); 2]), ran(["0"; 2])], [1, 1]);
+        assert_eq!([started([Some(7), Some(8)]), ran(["0", "1"])], [2, 2]);
         // One that does not say does not contradict.
-        assert_eq!(left(&|head, _| head.start = None), 1);
-        assert_eq!(left(&|head, profile| on(head, profile, "1")), 1);
+        assert_eq!(started([Some(7), None]), 1);
         // Another format may count from another moment.
-        assert_eq!(
-            left(&|head, profile| {
-                head.start = Some(7);
-                profile.sources[1].format = "other".to_owned();
-            }),
-            1
-        );
+        let other = left(&|row, head, profile| {
+            head.start = Some(row as u64);
+            profile.sources[1].format = "other".to_owned();
+        });
+        assert_eq!(other, 1);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct IngestError {
     help: Option<String>,
     /// What was considered, a line each.
     considered: Box<[String]>,
-    /// Whether the file is no export of any kind that is known, rather than a damaged one.
+    /// Whether the file is not an export of a known kind, rather than a damaged one.
     is_foreign: bool,
 }
 
@@ -39,14 +39,14 @@ impl IngestError {
         }
     }
 
-    /// The same error about a file that is no export of any kind that is known.
+    /// The same error about a file that is not an export of a known kind.
     #[must_use]
     pub(super) fn foreign(mut self) -> Self {
         self.is_foreign = true;
         self
     }
 
-    /// Whether the file is no export of any kind that is known, rather than one that is damaged.
+    /// Whether the file is not an export of a known kind, rather than a damaged one.
     pub(super) const fn is_foreign(&self) -> bool {
         self.is_foreign
     }

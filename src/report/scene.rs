@@ -198,3 +198,27 @@ fn roof<Kind>(
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{Options, read_text};
+    use crate::session::Session;
+
+    /// What was counted of a product on tensor cores is only what its CUDA cores did beside.
+    #[test]
+    fn a_kernel_whose_main_work_was_not_counted_lies_nowhere() {
+        let absent = |name: &str| {
+            let table = format!(
+                "source,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
+                 dram_bytes,flops_fp32_vector\nrun,{name},0,1,4096,4096,256,400e-6,6.16e6,1e6\n"
+            );
+            let profile = read_text("table.csv", table.leak(), &Options::default()).unwrap();
+            let session = Session::default().on(Some("A100 SXM4 40GB".to_owned()));
+            absence(&session.analyze(&profile).unwrap().kernels[0])
+        };
+        let product = "cutlass_tensorop_s1688fprop_optimized_tf32_64x64_32x5_nhwc";
+        assert_eq!(absent(product), Some("main work not counted"));
+        assert_eq!(absent("saxpy"), None);
+    }
+}

@@ -77,7 +77,7 @@ impl Parts {
         if !is_same(row) {
             return Known::New;
         }
-        // A row that is there twice among sorted ones is no launch of its own.
+        // One row that comes twice among sorted ones is a copy of a row, not another launch.
         let is_whole = at < self.before || cells.len() > 1;
         if self.is_dropped {
             let known = self.first.get(at as usize).map(|part| &self.layouts[part.layout as usize]);

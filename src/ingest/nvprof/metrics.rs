@@ -137,7 +137,7 @@ impl Metrics {
         for (at, kernel) in self.kernels.iter().enumerate() {
             known.insert(key(kernel), at);
         }
-        // One kernel that differs tells the run.
+        // One kernel that differs shows that the table is of another run.
         let is_other = self.table.iter().any(|kernel| {
             let before = known.get(&key(kernel)).map(|at| &self.kernels[*at]);
             before.is_some_and(|before| before.contradicts(kernel))

@@ -28,7 +28,7 @@ pub(in crate::ingest) struct LaunchColumns {
     pub(in crate::ingest) device: Option<usize>,
     pub(in crate::ingest) stream: Option<usize>,
     pub(in crate::ingest) name: usize,
-    /// The number by which the profiler tells launches apart.
+    /// The number that the profiler gives each launch.
     pub(in crate::ingest) number: Option<usize>,
     /// Whether a name ends with that number, as in `kernel [1170]`.
     pub(in crate::ingest) is_numbered: bool,

@@ -5,6 +5,8 @@
 function wayBar(k) {
   const [measured, expected, structural, win] = [K.judged_s[k], K.roofline_s[k], K.structural_s[k], K.savings_s[k]];
   if (!(measured > 0) || expected == null || structural == null || win == null) return null;
+  // Of the time of busy multiprocessors nobody knows which part is the roofline's.
+  if (isByBusyTime(k)) return null;
   const ideal = Math.min(expected, measured);
   const won = Math.min(win, measured);
   const shape = Math.max(0, measured - won - ideal);

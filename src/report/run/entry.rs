@@ -74,8 +74,6 @@ impl<'a> Entry<'a> {
             sum(|one| one.roofline_time_high.unwrap_or(one.modeled).min(one.modeled)),
         );
         let modeled = sum(|one| one.modeled);
-        let is_open = low < expected * 0.999;
-        let ratio = |low| if is_open { most_headroom(modeled, low) } else { modeled / low };
         let certainty = match first.has_savings() {
             false => Certainty::Unproven,
             true if kernels.iter().any(|one| one.has_likely_savings()) => Certainty::Likely,
@@ -87,7 +85,7 @@ impl<'a> Entry<'a> {
             measured: sum(|one| one.measured),
             share: kernels.iter().map(|one| analysis.totals.share(one.measured)).sum(),
             headroom: (expected > Seconds::ZERO)
-                .then(|| (ratio(low), modeled / high.max(expected))),
+                .then(|| (most_headroom(modeled, expected, low), modeled / high.max(expected))),
             savings: if first.has_savings() { sum(|one| one.savings) } else { Seconds::ZERO },
             range: (sum(|one| one.savings_low), sum(|one| one.savings_high)),
             certainty,

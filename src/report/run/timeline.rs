@@ -122,13 +122,13 @@ fn causes(one: &Timeline) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
-/// `; copies take 55.5 ms (46.2 MB), 2.6% of it beside kernels`.
+/// `; copies and memsets take 55.5 ms (46.2 MB), 2.6% of it beside kernels`.
 fn moved(one: &Timeline) -> String {
     let Some(copies) = one.copies.filter(|copies| copies.count > 0) else { return String::new() };
     let size =
         copies.bytes.map_or_else(String::new, |bytes| format!(" ({})", si(bytes.get(), "B")));
     let hidden = copies.hidden().map_or_else(String::new, |share| hidden(share, "kernels"));
-    format!("; copies take {}{size}{hidden}", time(copies.time))
+    format!("; copies and memsets take {}{size}{hidden}", time(copies.time))
 }
 
 /// The GPUs and the steps of a run.

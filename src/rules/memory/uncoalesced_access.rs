@@ -165,3 +165,18 @@ fn transposed(subject: &Subject<'_>) -> Option<Finding> {
         .evidence("DRAM utilization", reached, "1");
     Some(finding.next(TRANSPOSE))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::engine::bench_figures::judge;
+
+    /// Without the utilization of a unit nobody knows that traffic limits the kernel.
+    #[test]
+    fn what_only_traffic_shows_may_save_nothing() {
+        let figures = [(Quantity::CoalescingEfficiency, 0.25), (Quantity::DramBytes, 3.0e8)];
+        let finding = judge(&RULE, &figures).unwrap().unwrap();
+        assert_eq!(finding.estimator, "traffic");
+        assert!(finding.at_stake_low_s == 0.0 && finding.at_stake_s > 0.0);
+    }
+}

@@ -198,7 +198,7 @@ struct Copy {
     _unfinished: Unfinished,
 }
 
-/// Copies a database; of anything else only the beginning, which tells.
+/// Copies a database; of anything else only the beginning, which shows that it is none.
 fn copied(mut bytes: impl Read) -> io::Result<Copy> {
     let mut file = tempfile::Builder::new().prefix("rooflint-").suffix(".sqlite").tempfile()?;
     let unfinished = Unfinished::new(file.path());
