@@ -210,8 +210,8 @@ mod tests {
     fn a_kernel_whose_main_work_was_not_counted_lies_nowhere() {
         let absent = |name: &str| {
             let table = format!(
-                "source,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
-                 dram_bytes,flops_fp32_vector\nrun,{name},0,1,4096,4096,256,400e-6,6.16e6,1e6\n"
+                "source,source_format,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
+                 dram_bytes,flops_fp32_vector\nrun,ncu-wide,{name},0,1,4096,4096,256,400e-6,6.16e6,1e6\n"
             );
             let profile = read_text("table.csv", table.leak(), &Options::default()).unwrap();
             let session = Session::default().on(Some("A100 SXM4 40GB".to_owned()));
