@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::union::{union, within};
-use crate::model::{HintId, Profile};
+use super::union::{Interval, union, within};
+use crate::model::{HintId, LaunchCall, Profile};
 use crate::units::Seconds;
 
 /// Queued kernels start 1 to 2 µs after each other: a shorter gap between them is the cost of a launch and no wait.
@@ -28,36 +28,36 @@ pub struct IdleCauses {
     pub unknown: Seconds,
 }
 
-/// Start of work, start of the call that launched it, and its thread.
-type Launched = (u64, u64, u32);
-
 /// Calls of the host by what they explain.
-#[derive(Debug, Default)]
-pub(super) struct HostCalls {
-    /// Of each device of a file, in order.
-    launches: BTreeMap<(u16, HintId), Vec<Launched>>,
+#[derive(Debug)]
+pub(super) struct HostCalls<'a> {
+    calls: &'a [LaunchCall],
+    /// Positions of the calls for each device of a file, in order of the work that they launched.
+    launches: BTreeMap<(u16, HintId), Vec<u32>>,
     /// Of each thread of a file, in order and without overlap.
-    waits: BTreeMap<(u16, u32), Vec<(u64, u64)>>,
+    waits: BTreeMap<(u16, u32), Vec<Interval>>,
 }
 
-impl HostCalls {
+impl<'a> HostCalls<'a> {
     /// The calls of a profile.
-    pub(super) fn of(profile: &Profile) -> Self {
-        let mut found = Self::default();
-        for call in &profile.calls {
-            let of = found.launches.entry((call.source, call.device)).or_default();
-            of.push((call.work, call.start, call.thread));
+    pub(super) fn of(profile: &'a Profile) -> Self {
+        let calls = profile.calls.as_slice();
+        let mut found = Self { calls, launches: BTreeMap::new(), waits: BTreeMap::new() };
+        for (at, call) in (0_u32..).zip(calls) {
+            found.launches.entry((call.source, call.device)).or_default().push(at);
         }
         for wait in &profile.waits {
             let of = found.waits.entry((wait.source, wait.thread)).or_default();
             of.push((wait.start, wait.end));
         }
         for launches in found.launches.values_mut() {
-            launches.sort_unstable();
+            launches.sort_unstable_by_key(|at| {
+                let LaunchCall { work, start, thread, .. } = calls[*at as usize];
+                (work, start, thread)
+            });
         }
         for waits in found.waits.values_mut() {
             // Calls nest: a copy of the runtime may synchronize.
-            waits.sort_unstable();
             *waits = union(std::mem::take(waits));
         }
         found
@@ -68,7 +68,7 @@ impl HostCalls {
         &self,
         source: u16,
         device: HintId,
-        busy: &[(u64, u64)],
+        busy: &[Interval],
     ) -> Option<IdleCauses> {
         let launches = self.launches.get(&(source, device))?;
         let [mut host, mut host_waiting, mut launch, mut short, mut dependency, mut unknown] =
@@ -76,9 +76,10 @@ impl HostCalls {
         for pair in busy.windows(2) {
             let (idle, next) = (pair[0].1, pair[1].0);
             // Of several that start together the one that was launched first is in front.
-            let at = launches.partition_point(|(work, ..)| *work < next);
-            let Some((_, called, thread)) = launches.get(at).filter(|(work, ..)| *work == next)
-            else {
+            let call = |at: &u32| &self.calls[*at as usize];
+            let at = launches.partition_point(|at| call(at).work < next);
+            let launched = launches.get(at).map(call).filter(|call| call.work == next);
+            let Some(LaunchCall { start: called, thread, .. }) = launched else {
                 unknown += next - idle;
                 continue;
             };
@@ -176,7 +177,8 @@ mod tests {
 
     #[test]
     fn nothing_is_said_without_calls() {
-        let host = HostCalls::of(&Profile::default());
+        let profile = Profile::default();
+        let host = HostCalls::of(&profile);
         assert_eq!(host.causes(0, HintId::default(), &[(0, 1), (2, 3)]), None);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::idle::{HostCalls, IdleCauses};
-use super::union::{length, union, within};
+use super::union::{Interval, both, length, union, within};
 use crate::model::{HintId, NameId, Profile, Quantity, Recorded, Step, Text};
 use crate::taxonomy::{Category, Class, Kind, Taxonomy};
 use crate::units::{Bytes, Seconds};
@@ -159,18 +159,14 @@ impl Part {
     }
 }
 
-/// Work of a GPU from start to end, in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-struct Work {
-    start: u64,
-    end: u64,
-    part: Part,
-}
+/// How many parts there are.
+const PARTS: usize = 3;
 
 /// What is gathered of one device.
 #[derive(Debug, Default)]
 struct Gathered {
-    work: Vec<Work>,
+    /// All work of each part.
+    work: [Vec<Interval>; PARTS],
     launches: u64,
     copies: Copies,
     /// Sums in nanoseconds and bytes.
@@ -203,7 +199,7 @@ pub(super) fn timelines(
                 profile.steps.iter().filter(|step| (step.source, step.device) == (source, device));
             let hint = profile.devices.get(usize::from(device.0));
             let recorded = profile.sources.get(usize::from(source))?.recorded;
-            let causes = |busy: &[(u64, u64)]| host.causes(source, device, busy);
+            let causes = |busy: &[Interval]| host.causes(source, device, busy);
             let mut timeline = timeline(gathered, recorded, causes, steps);
             timeline.source = usize::from(source);
             timeline.device = of_hint.get(usize::from(device.0)).copied().unwrap_or(0);
@@ -263,32 +259,32 @@ fn gather(profile: &Profile, taxonomy: &Taxonomy) -> BTreeMap<(u16, HintId), Gat
 impl Gathered {
     fn add(&mut self, start: u64, duration: u64, part: Part) {
         self.is_fine |= !start.is_multiple_of(1000) || !duration.is_multiple_of(1000);
-        self.work.push(Work { start, end: start.saturating_add(duration), part });
+        self.work[part as usize].push((start, start.saturating_add(duration)));
     }
 }
 
 fn timeline<'a>(
-    mut gathered: Gathered,
+    gathered: Gathered,
     recorded: Recorded,
-    causes: impl FnOnce(&[(u64, u64)]) -> Option<IdleCauses>,
+    causes: impl FnOnce(&[Interval]) -> Option<IdleCauses>,
     steps: impl Iterator<Item = &'a Step>,
 ) -> Timeline {
-    let work = &mut gathered.work;
-    work.sort_unstable_by_key(|one| (one.start, one.end));
-    let union_of = |parts: &[Part]| {
-        let of_parts = work.iter().filter(|one| parts.contains(&one.part));
-        union(of_parts.map(|one| (one.start, one.end)))
-    };
-    let covered = |parts: &[Part]| length(&union_of(parts));
-    let whole = union_of(&[Part::Compute, Part::Communication, Part::Copy]);
-    let compute = covered(&[Part::Compute]);
-    let kernels = covered(&[Part::Compute, Part::Communication]);
-    let busy = length(&whole);
-    let first = work.first().map_or(0, |one| one.start);
-    let last = work.iter().map(|one| one.end).max().unwrap_or(0);
+    let all = || gathered.work.iter().flatten();
+    let first = all().map(|(start, _)| *start).min().unwrap_or(0);
+    let last = all().map(|(_, end)| *end).max().unwrap_or(0);
+    let number = all().count() as u64;
+    let [of_compute, of_communication, of_copies] = gathered.work.map(union);
+    let sum = |union: &[Interval]| length(union.iter().copied());
+    let (compute, communication) = (sum(&of_compute), sum(&of_communication));
+    let kernels = length(both(&of_compute, &of_communication));
+    let copied = sum(&of_copies);
+    // Computation is most of it: the other two are merged first.
+    let others: Vec<Interval> = both(&of_communication, &of_copies).collect();
+    let whole: Vec<Interval> = both(&of_compute, &others).collect();
+    let busy = sum(&whole);
     let copies = Copies {
         time: seconds(gathered.copied),
-        covered: seconds(covered(&[Part::Copy])),
+        covered: seconds(copied),
         exposed: seconds(busy - kernels),
         bytes: if gathered.copies.count == 0 { Some(0) } else { gathered.bytes }
             .map(|bytes| Bytes::new(bytes as f64)),
@@ -309,11 +305,11 @@ fn timeline<'a>(
         span: seconds(last - first),
         busy: seconds(busy),
         compute: seconds(compute),
-        communication: seconds(covered(&[Part::Communication])),
+        communication: seconds(communication),
         exposed_communication: seconds(kernels - compute),
         copies: (recorded == Recorded::Everything).then_some(copies),
         idle_causes: causes(&whole),
-        cut: seconds(if gathered.is_fine { 0 } else { work.len() as u64 * 1000 }),
+        cut: seconds(if gathered.is_fine { 0 } else { number * 1000 }),
         steps: steps.collect(),
     }
 }

@@ -17,6 +17,7 @@ mod beside;
 mod counters;
 mod decimal;
 mod detect;
+mod distinct;
 mod duplicates;
 mod error;
 mod foreign;

@@ -1,10 +1,9 @@
 //! What a trace says, kept until its end: what explains a kernel may come after it.
 
-use std::collections::HashMap;
-
 use super::event::{Args, Category, Event, Launch, nanoseconds};
 use super::nested::{Span, Spanned};
 use super::scan::{bare, members, text};
+use crate::ingest::distinct::Distinct;
 use crate::ingest::timeline::Annotated;
 use crate::model::NameId;
 
@@ -12,18 +11,32 @@ use crate::model::NameId;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kernel {
     pub(super) name: NameId,
-    /// Position among the launch configurations.
-    pub(super) launch: u32,
+    /// Position among the settings.
+    pub(super) setting: u32,
     /// Nanoseconds, on the clock of the file.
     pub(super) start: i64,
     /// Nanoseconds.
     pub(super) duration: i64,
-    pub(super) device: Option<i64>,
-    pub(super) stream: Option<u32>,
     pub(super) external: u64,
     pub(super) correlation: u64,
+}
+
+/// What many launches of a trace have in common: kept once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Setting {
+    /// Position among the launch configurations.
+    pub(super) launch: u32,
+    pub(super) device: Option<i64>,
+    pub(super) stream: Option<u32>,
+    /// Bytes that a compiler states, in units of 1e9: the bits of a float.
+    stated: Option<u64>,
+}
+
+impl Setting {
     /// Bytes that a compiler states, in units of 1e9.
-    pub(super) gigabytes: Option<f64>,
+    pub(super) fn gigabytes(&self) -> Option<f64> {
+        self.stated.map(f64::from_bits)
+    }
 }
 
 /// An operator on the CPU.
@@ -82,40 +95,6 @@ pub(super) struct Moved {
     pub(super) is_fill: bool,
 }
 
-/// Things of which there are few, each known by its position.
-#[derive(Debug)]
-pub(super) struct Distinct<T> {
-    at: HashMap<T, u32>,
-}
-
-impl<T> Default for Distinct<T> {
-    fn default() -> Self {
-        Self { at: HashMap::new() }
-    }
-}
-
-impl<T: std::hash::Hash + Eq> Distinct<T> {
-    fn position<Q>(&mut self, item: &Q) -> u32
-    where
-        T: std::borrow::Borrow<Q>,
-        Q: std::hash::Hash + Eq + ToOwned<Owned = T> + ?Sized,
-    {
-        if let Some(at) = self.at.get(item) {
-            return *at;
-        }
-        let at = u32::try_from(self.at.len()).unwrap_or(u32::MAX);
-        self.at.insert(item.to_owned(), at);
-        at
-    }
-
-    /// All of them, by position.
-    pub(super) fn into_list(self) -> Vec<T> {
-        let mut list: Vec<(T, u32)> = self.at.into_iter().collect();
-        list.sort_by_key(|(_, at)| *at);
-        list.into_iter().map(|(item, _)| item).collect()
-    }
-}
-
 /// All that is kept of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
@@ -128,6 +107,7 @@ pub(super) struct Gathered {
     /// Calls that synchronize or copy, during which their thread waits for the GPU.
     pub(super) waits: Vec<Span>,
     pub(super) launches: Distinct<Launch>,
+    pub(super) settings: Distinct<Setting>,
     /// Name, shapes, types and values of operators, as they are written.
     pub(super) operators: Distinct<Vec<u8>>,
     threads: Distinct<Vec<u8>>,
@@ -182,16 +162,20 @@ impl Gathered {
                     self.is_fine |= !is_whole;
                     let args = Args::of(event.args);
                     let stream = args.stream.and_then(|stream| u32::try_from(stream).ok());
-                    self.kernels.push(Kernel {
-                        name: name(&text),
+                    let stated = args.gigabytes.filter(|_| text.starts_with(b"triton_"));
+                    let setting = Setting {
                         launch: self.launches.position(&args.launch),
-                        start,
-                        duration,
                         device: args.device.or_else(|| super::event::integer(event.process)),
                         stream: stream.filter(|stream| *stream != u32::MAX),
+                        stated: stated.map(f64::to_bits),
+                    };
+                    self.kernels.push(Kernel {
+                        name: name(&text),
+                        setting: self.settings.position(&setting),
+                        start,
+                        duration,
                         external: args.external,
                         correlation: args.correlation,
-                        gigabytes: args.gigabytes.filter(|_| text.starts_with(b"triton_")),
                     });
                 }
             }

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::devices::{self, Properties};
 use super::event::Launch;
-use super::gathered::{Gathered, Kernel, Moved};
+use super::gathered::{Gathered, Kernel, Moved, Setting};
+use super::judged::{Judgements, Members};
 use super::links::Links;
 use super::nested::Span;
 use super::places::Places;
-use super::work::{Judged, Member, Named, Works};
+use super::work::Works;
 use crate::ingest::Reading;
 use crate::ingest::operators::forms::{Basis, Count};
 use crate::ingest::timeline::{Ran, Work, steps};
@@ -93,8 +94,9 @@ impl Writer {
         let mut kernels = std::mem::take(&mut gathered.kernels);
         let Gathered {
             calls,
-            launching,
+            mut launching,
             launches,
+            settings,
             operators,
             modules,
             functions,
@@ -105,46 +107,35 @@ impl Writer {
             steps: annotated,
             ..
         } = gathered;
+        launching.extend(moving);
         in_order(&mut moved);
         kernels.sort_by_key(|kernel| kernel.start);
-        let twice = leave_out_copies(&mut kernels);
+        let (settings, launches) = (settings.into_list(), launches.into_list());
+        let twice = leave_out_copies(&mut kernels, &settings);
         if twice > 0 {
             let launches = counted(twice, "launch is", "launches are");
             clues.push(format!("{launches} in the trace twice and counted once"));
         }
-        let launches = launches.into_list();
         let operators = operators.into_list();
-        let links = Links::new(&kernels, &calls, launching.iter().chain(&moving));
+        let links = Links::new(&kernels, &calls, &launching);
         let mut works = Works::new(&operators, &calls, &links);
         let places = Places::new(&calls, [&modules, &functions], places.into_list());
-
-        let mut known: HashMap<NameId, Named> = HashMap::new();
-        let mut of_call: HashMap<u32, Vec<usize>> = HashMap::new();
-        let mut members = Vec::with_capacity(kernels.len());
-        let mut configured = Vec::with_capacity(kernels.len());
-        for (at, kernel) in kernels.iter().enumerate() {
-            let launch = configuration(kernel, &links, &launches);
-            let named =
-                *known.entry(kernel.name).or_insert_with(|| Named::of(reading.text(kernel.name)));
-            let shape = Shape::new(launch.grid, launch.block);
-            members.push(Member { named, shape });
-            configured.push(launch);
-            if let Some(call) = links.operator(kernel) {
-                of_call.entry(call).or_default().push(at);
-            }
-        }
-        let judged = judged(&mut works, of_call, &members);
+        let members = Members::new(reading, &kernels, &links, (&settings, &launches));
+        let judgements = Judgements::of(&mut works, &links, &kernels, &members);
 
         let mut labels: HashMap<u32, NameId> = HashMap::new();
         let mut hints: HashMap<Option<i64>, HintId> = HashMap::new();
         let mut values = Values::default();
         let mut short = 0_u64;
-        for (at, (kernel, launch)) in kernels.iter().zip(&configured).enumerate() {
+        for (at, kernel) in kernels.iter().enumerate() {
             values.clear();
-            self.configuration(&mut values, launch);
+            let launch = members.configuration(kernel);
+            let setting = members.setting(kernel);
+            self.configuration(&mut values, &launch);
             short += u64::from(!self.time(reading, &mut values, kernel.duration));
             let mut operator = NameId::default();
-            if let Some((call, (work, pipe))) = judged[at] {
+            let judged = judgements.at(at);
+            if let Some((call, (work, pipe))) = judged {
                 let of = calls[call as usize].operator;
                 operator = *labels
                     .entry(of)
@@ -152,7 +143,7 @@ impl Writer {
                 self.filled[6].1 += 1;
                 self.filled[7].1 += u64::from(!works.called(call).arguments.is_empty());
                 for (quantity, count) in
-                    [(Quantity::Work(pipe), work.flops), (Quantity::DramBytes, work.bytes)]
+                    [(Quantity::Work(*pipe), work.flops), (Quantity::DramBytes, work.bytes)]
                 {
                     if let Some(Count { value, basis }) = count {
                         let origin = self.basis(reading, basis);
@@ -160,24 +151,24 @@ impl Writer {
                     }
                 }
             }
-            if let Some(gigabytes) = kernel.gigabytes {
+            if let Some(gigabytes) = setting.gigabytes() {
                 self.filled[8].1 += 1;
                 values.set(Quantity::DramBytes, gigabytes * 1e9, self.origin.stated);
             }
             let device = *hints
-                .entry(kernel.device)
-                .or_insert_with(|| reading.hint(devices::hint(&about.devices, kernel.device)));
+                .entry(setting.device)
+                .or_insert_with(|| reading.hint(devices::hint(&about.devices, setting.device)));
             let head = Head {
                 id: u32::try_from(at).unwrap_or(u32::MAX),
                 name: kernel.name,
                 operator,
-                shape: members[at].shape,
+                shape: Shape::new(launch.grid, launch.block),
                 device,
-                stream: kernel.stream,
+                stream: setting.stream,
                 start: self.at(kernel.start),
                 count: 1,
                 place: places
-                    .of(kernel, judged[at].map(|(call, _)| call), &links)
+                    .of(kernel, judged.map(|(call, _)| call), &links)
                     .map_or_else(NameId::default, |place| reading.name(place.as_bytes())),
                 ..Head::default()
             };
@@ -185,9 +176,13 @@ impl Writer {
             reading.push(head, &values);
         }
         self.activities(reading, &moved, &hints);
-        self.host(reading, (&kernels, &moved), &links, &hints);
+        self.host(reading, (&kernels, &moved), (&members, &links), &hints);
         self.waits(reading, &waits);
-        self.steps(reading, &steps(annotated, launched(&kernels, &moved, &links)), &hints);
+        self.steps(
+            reading,
+            &steps(annotated, launched((&kernels, &moved), &members, &links)),
+            &hints,
+        );
         self.finish(reading, about, short, kernels.len() as u64 - self.filled[6].1);
         reading.source.clues.extend(clues);
     }
@@ -218,10 +213,11 @@ impl Writer {
         &self,
         reading: &mut Reading<'_>,
         (kernels, moved): (&[Kernel], &[Moved]),
-        links: &Links<'_>,
+        (members, links): (&Members<'_>, &Links<'_>),
         hints: &HashMap<Option<i64>, HintId>,
     ) {
-        let kernels = kernels.iter().map(|one| (one.correlation, one.device, one.start));
+        let device = |kernel: &Kernel| members.setting(kernel).device;
+        let kernels = kernels.iter().map(|one| (one.correlation, device(one), one.start));
         let moved = moved.iter().map(|one| (one.correlation, one.device, one.start));
         for (correlation, device, work) in kernels.chain(moved) {
             let Some(call) = links.launch(correlation) else { continue };
@@ -386,12 +382,13 @@ fn in_order(moved: &mut Vec<Moved>) {
 
 /// All work of the GPUs whose call is in the trace.
 fn launched<'a>(
-    kernels: &'a [Kernel],
-    moved: &'a [Moved],
+    (kernels, moved): (&'a [Kernel], &'a [Moved]),
+    members: &'a Members<'_>,
     links: &'a Links<'_>,
 ) -> impl Iterator<Item = Work<Option<i64>>> + 'a {
-    let kernels =
-        kernels.iter().map(|one| (one.correlation, one.device, one.start, one.duration, true));
+    let kernels = kernels
+        .iter()
+        .map(|one| (one.correlation, members.setting(one).device, one.start, one.duration, true));
     let moved =
         moved.iter().map(|one| (one.correlation, one.device, one.start, one.duration, false));
     kernels.chain(moved).filter_map(|(correlation, device, start, duration, is_kernel)| {
@@ -400,26 +397,8 @@ fn launched<'a>(
     })
 }
 
-/// The work of each launch with its call, for those that have one; calls with the launches of each.
-fn judged(
-    works: &mut Works<'_>,
-    of_call: HashMap<u32, Vec<usize>>,
-    members: &[Member],
-) -> Vec<Option<(u32, Judged)>> {
-    let mut judged: Vec<Option<(u32, Judged)>> = vec![None; members.len()];
-    let mut calls_with_kernels: Vec<(u32, Vec<usize>)> = of_call.into_iter().collect();
-    calls_with_kernels.sort_unstable();
-    for (call, rows) in calls_with_kernels {
-        let of: Vec<Member> = rows.iter().map(|at| members[*at]).collect();
-        for (at, work) in rows.into_iter().zip(works.of(call, &of)) {
-            judged[at] = Some((call, work));
-        }
-    }
-    judged
-}
-
 /// Leaves out events that are written again, and counts them; the kernels are in order of time.
-fn leave_out_copies(kernels: &mut Vec<Kernel>) -> u64 {
+fn leave_out_copies(kernels: &mut Vec<Kernel>, settings: &[Setting]) -> u64 {
     let all = kernels.len();
     let mut start = None;
     let mut seen = HashSet::new();
@@ -427,25 +406,14 @@ fn leave_out_copies(kernels: &mut Vec<Kernel>) -> u64 {
         if start.replace(kernel.start) != Some(kernel.start) {
             seen.clear();
         }
-        let Kernel { name, duration, device, stream, correlation, .. } = *kernel;
+        let Kernel { name, duration, setting, correlation, .. } = *kernel;
+        let Setting { device, stream, .. } = settings[setting as usize];
         // Kernels of a graph have one correlation, and short ones may have one start.
         correlation == 0
             || duration == 0
             || seen.insert((name, duration, device, stream, correlation))
     });
     (all - kernels.len()) as u64
-}
-
-/// What the launch of a kernel was called with; AMD writes grid and block with the call.
-fn configuration(kernel: &Kernel, links: &Links<'_>, launches: &[Launch]) -> Launch {
-    let own = launches[kernel.launch as usize];
-    if own.grid.is_some() {
-        return own;
-    }
-    links.launch(kernel.correlation).map_or(own, |call| {
-        let call = launches[call.launch as usize];
-        Launch { grid: call.grid, block: call.block, shared: own.shared.or(call.shared), ..own }
-    })
 }
 
 impl Gathered {

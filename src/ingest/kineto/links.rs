@@ -4,49 +4,59 @@
 //! there, and some kernels have none: then the launch is the call of the same correlation, and its
 //! operator the innermost one on its thread at that time.
 
-use std::collections::HashMap;
-
 use super::gathered::{Call, Kernel, Launching};
 use super::nested::Nested;
+use crate::model::Positions;
 
 /// Kernels, operators and launches by what links them.
 pub(super) struct Links<'a> {
-    launching: HashMap<u64, &'a Launching>,
-    by_external: HashMap<u64, u32>,
+    launching: &'a [Launching],
+    /// Positions of launches by their correlation.
+    by_correlation: Positions,
+    calls: &'a [Call],
+    /// Positions of operators by their number.
+    by_external: Positions,
     nested: Nested<'a, Call>,
 }
 
 impl<'a> Links<'a> {
-    /// Links between these.
-    pub(super) fn new(
-        kernels: &[Kernel],
-        calls: &'a [Call],
-        launching: impl Iterator<Item = &'a Launching>,
-    ) -> Self {
+    /// Links between these; of launches of one correlation the last one counts.
+    pub(super) fn new(kernels: &[Kernel], calls: &'a [Call], launching: &'a [Launching]) -> Self {
+        let mut by_external = Positions::default();
         let same = kernels.iter().filter(|kernel| kernel.external == kernel.correlation).count();
-        let mut by_external = HashMap::new();
         if same * 2 <= kernels.len() {
-            for (at, call) in (0_u32..).zip(calls) {
-                if call.external > 0 {
-                    by_external.entry(call.external).or_insert(at);
+            let number = |at: usize| &calls[at].external;
+            for (at, call) in calls.iter().enumerate() {
+                if call.external > 0 && by_external.find(&call.external, number).is_none() {
+                    by_external.add(at, number);
                 }
             }
         }
-        let launching = launching.map(|launch| (launch.correlation, launch)).collect();
-        Self { launching, by_external, nested: Nested::new(calls) }
+        let mut by_correlation = Positions::default();
+        let number = |at: usize| &launching[at].correlation;
+        for (at, launch) in launching.iter().enumerate().rev() {
+            if by_correlation.find(&launch.correlation, number).is_none() {
+                by_correlation.add(at, number);
+            }
+        }
+        Self { launching, by_correlation, calls, by_external, nested: Nested::new(calls) }
     }
 
     /// The call that launched work of this correlation; 0 is none.
     pub(super) fn launch(&self, correlation: u64) -> Option<&'a Launching> {
-        self.launching.get(&correlation).copied().filter(|_| correlation > 0)
+        let number = |at: usize| &self.launching[at].correlation;
+        let at = self.by_correlation.find(&correlation, number).filter(|_| correlation > 0)?;
+        self.launching.get(at)
     }
 
     /// The operator of a kernel, by its position.
     pub(super) fn operator(&self, kernel: &Kernel) -> Option<u32> {
-        self.by_external.get(&kernel.external).copied().or_else(|| {
-            let launch = self.launch(kernel.correlation)?;
-            self.nested.around(launch.thread, launch.start).next()
-        })
+        let number = |at: usize| &self.calls[at].external;
+        if let Some(at) = self.by_external.find(&kernel.external, number) {
+            return u32::try_from(at).ok();
+        }
+        let launch = self.launch(kernel.correlation)?;
+        self.nested.around(launch.thread, launch.start).next()
     }
 
     /// The operator that encloses another.
@@ -66,17 +76,8 @@ mod tests {
     }
 
     fn kernel(external: u64, correlation: u64) -> Kernel {
-        Kernel {
-            name: NameId::default(),
-            launch: 0,
-            start: 0,
-            duration: 1,
-            device: None,
-            stream: None,
-            external,
-            correlation,
-            gigabytes: None,
-        }
+        let name = NameId::default();
+        Kernel { name, setting: 0, start: 0, duration: 1, external, correlation }
     }
 
     /// Operators 1 to 4: the first holds the second, the third comes after, the fourth is elsewhere.
@@ -94,7 +95,7 @@ mod tests {
                 launch: 0,
             })
             .collect();
-        let links = Links::new(kernels, &calls, launching.iter());
+        let links = Links::new(kernels, &calls, &launching);
         let external = |at: u32| calls[at as usize].external;
         kernels.iter().map(|kernel| links.operator(kernel).map(external)).collect()
     }
@@ -120,7 +121,7 @@ mod tests {
     #[test]
     fn parents_enclose() {
         let calls = CALLS.map(|(external, thread, start, end)| call(external, thread, start, end));
-        let links = Links::new(&[], &calls, [].iter());
+        let links = Links::new(&[], &calls, &[]);
         assert_eq!([0, 1, 2, 3].map(|at| links.parent(at)), [None, Some(0), None, None]);
     }
 }

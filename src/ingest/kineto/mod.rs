@@ -5,6 +5,7 @@ mod devices;
 mod event;
 mod fused;
 mod gathered;
+mod judged;
 mod launches;
 mod links;
 mod lists;

@@ -20,9 +20,12 @@ pub(super) struct Nested<'a, T> {
     events: &'a [T],
     /// Positions of events by thread and start.
     ordered: Vec<u32>,
-    /// Of each event the one that encloses it.
-    parents: Vec<Option<u32>>,
+    /// Of each event the one that encloses it, or [`NONE`].
+    parents: Vec<u32>,
 }
+
+/// Marks an event that no other encloses.
+const NONE: u32 = u32::MAX;
 
 impl<'a, T: Spanned> Nested<'a, T> {
     /// Puts events in order.
@@ -32,7 +35,7 @@ impl<'a, T: Spanned> Nested<'a, T> {
             let span = events[*at as usize].span();
             (span.thread, span.start, std::cmp::Reverse(span.end))
         });
-        let mut parents = vec![None; events.len()];
+        let mut parents = vec![NONE; events.len()];
         let mut open: Vec<u32> = Vec::new();
         for at in &ordered {
             let span = events[*at as usize].span();
@@ -43,7 +46,7 @@ impl<'a, T: Spanned> Nested<'a, T> {
             while open.last().is_some_and(is_over) {
                 open.pop();
             }
-            parents[*at as usize] = open.last().copied();
+            parents[*at as usize] = open.last().copied().unwrap_or(NONE);
             open.push(*at);
         }
         Self { events, ordered, parents }
@@ -51,7 +54,7 @@ impl<'a, T: Spanned> Nested<'a, T> {
 
     /// The event that encloses another, by position.
     pub(super) fn parent(&self, at: u32) -> Option<u32> {
-        self.parents[at as usize]
+        Some(self.parents[at as usize]).filter(|parent| *parent != NONE)
     }
 
     /// Positions of the events around a moment of a thread, from the innermost outwards.

@@ -1,12 +1,13 @@
 //! Rows of a table with one launch each.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::{Devices, LeftOut, Timed, is_besides, is_fault, skip, time, whole};
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
-    Activity, Dim3, Head, HintId, NameId, Origin, OriginId, Quantity, Recorded, Shape, Values,
+    Activity, Dim3, Head, HintId, NameId, Origin, OriginId, Positions, Quantity, Recorded, Shape,
+    Values,
 };
 
 /// A size below this many of its units is rounded by more than a percent, where it has three decimals.
@@ -54,13 +55,51 @@ pub(in crate::ingest) struct Launches {
     /// Rows that are neither kernels nor copies.
     gridless: u64,
     found: u32,
-    /// Start and time of the launches of known start, with what tells others at the same time apart.
-    seen: HashSet<Seen>,
+    seen: Seen,
     repeated: u64,
 }
 
-/// Start, time, kernel, device, stream, blocks and number of a launch.
-type Seen = (u64, u64, NameId, HintId, Option<u32>, Option<u64>, Option<u64>);
+/// The launches of known start so far, to know one that is repeated: 40 bytes for each.
+#[derive(Default)]
+struct Seen {
+    launches: Vec<Once>,
+    positions: Positions,
+    /// What launches have in common, by its number.
+    alike: HashMap<Alike, u32>,
+}
+
+/// Kernel, device, stream and blocks of a launch.
+type Alike = (NameId, HintId, u32, Option<u64>);
+
+/// A launch, by what no other has too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Once {
+    start: u64,
+    /// Bits of its time in the unit of its column.
+    time: u64,
+    /// The number that the profiler gives it; [`UNNUMBERED`] if it has none.
+    number: u64,
+    alike: u32,
+}
+
+/// Marks a launch without a number; no profiler counts so far.
+const UNNUMBERED: u64 = u64::MAX;
+
+impl Seen {
+    /// Takes a launch by its start, time and number; `false` if it was there before.
+    fn take(&mut self, (start, time): (u64, f64), number: Option<u64>, alike: Alike) -> bool {
+        let next = self.alike.len() as u32;
+        let alike = *self.alike.entry(alike).or_insert(next);
+        let number = number.unwrap_or(UNNUMBERED);
+        let once = Once { start, time: time.to_bits(), number, alike };
+        if self.positions.find(&once, |at| &self.launches[at]).is_some() {
+            return false;
+        }
+        self.launches.push(once);
+        self.positions.add(self.launches.len() - 1, |at| &self.launches[at]);
+        true
+    }
+}
 
 /// Where the values of the current columns come from.
 struct Origins {
@@ -98,7 +137,7 @@ impl Launches {
             values: Values::default(),
             gridless: 0,
             found: 0,
-            seen: HashSet::new(),
+            seen: Seen::default(),
             repeated: 0,
         }
     }
@@ -165,19 +204,12 @@ impl Launches {
         let stream = columns.stream.and_then(|at| whole(row.cell(at), numerals));
         // Launches of one stream follow each other: only a repeated row has the same start. A spreadsheet may have
         // rounded the starts; it does not round the numbers of launches.
-        if let (Some(start), Some(time), Some(_)) = (start, duration, stream)
-            && !self.seen.insert((
-                start,
-                time.to_bits(),
-                name,
-                device,
-                stream,
-                shape.blocks,
-                number,
-            ))
-        {
-            self.repeated += 1;
-            return Ok(());
+        if let (Some(start), Some(time), Some(stream)) = (start, duration, stream) {
+            let alike = (name, device, stream, shape.blocks);
+            if !self.seen.take((start, time), number, alike) {
+                self.repeated += 1;
+                return Ok(());
+            }
         }
         self.values.clear();
         if let Some(duration) = duration {

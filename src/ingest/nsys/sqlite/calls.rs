@@ -1,9 +1,9 @@
 //! The calls of the runtime and the driver that launched work of a GPU, or during which a thread of the host waits for one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::database::{Database, Failure, STRINGS, integer, text};
-use super::kernels::process;
+use super::slots::{Slot, Slots, process};
 
 /// The table of calls of the runtime and the driver.
 pub(super) const TABLE: &str = "CUPTI_ACTIVITY_KIND_RUNTIME";
@@ -27,32 +27,26 @@ pub(super) struct Call {
 /// The calls of an export.
 #[derive(Default)]
 pub(super) struct Calls {
-    /// Slots by process and correlation. Kernels of one graph share a call.
-    slots: HashMap<(i64, i64), u32>,
-    /// The call of each slot, if it is in the export.
-    found: Vec<Option<Call>>,
+    /// The call of each slot; its thread is [`NO_CALL`] if it is not in the export.
+    found: Vec<Call>,
     /// Calls that synchronize or copy.
     pub(super) waits: Vec<Call>,
 }
 
+/// Marks a slot without a call; threads are numbered from 0.
+const NO_CALL: i64 = i64::MIN;
+
 impl Calls {
-    /// The calls that launched work of these processes and correlations.
-    pub(super) fn of(
-        database: &Database,
-        launched: impl Iterator<Item = (i64, i64)>,
-    ) -> Result<Self, Failure> {
-        let mut calls = Self::default();
-        for key in launched {
-            let next = calls.slots.len() as u32;
-            calls.slots.entry(key).or_insert(next);
-        }
-        calls.found = vec![None; calls.slots.len()];
+    /// The calls of these slots.
+    pub(super) fn of(database: &Database, slots: &Slots) -> Result<Self, Failure> {
+        let missing = Call { thread: NO_CALL, start: 0, end: 0 };
+        let mut calls = Self { found: vec![missing; slots.len()], waits: Vec::new() };
         if !database.has(TABLE) {
             return Ok(calls);
         }
         let waiting = waiting(database)?;
         // Exports that do not number processes are of one.
-        let is_one = calls.slots.keys().all(|(process, _)| *process == 0);
+        let is_one = !slots.have_processes();
         let columns = ["eventClass", "correlationId", "globalTid", "start", "end", "nameId"];
         database.each(TABLE, columns, |[kind, correlation, thread, start, end, name]| {
             if integer(kind).is_some_and(|kind| !KINDS.contains(&kind)) {
@@ -64,28 +58,21 @@ impl Calls {
                 calls.waits.push(call);
             }
             let process = if is_one { 0 } else { process(call.thread) };
-            let slot = integer(correlation).and_then(|number| calls.slots.get(&(process, number)));
-            if let Some(slot) = slot {
-                calls.found[*slot as usize].get_or_insert(call);
+            let slot = integer(correlation).and_then(|number| slots.find(process, number));
+            if let Some(found) = slot.and_then(Slot::place).map(|at| &mut calls.found[at])
+                && found.thread == NO_CALL
+                && call.thread != NO_CALL
+            {
+                *found = call;
             }
             Ok(())
         })?;
         Ok(calls)
     }
 
-    /// The slot of work by its process and correlation.
-    pub(super) fn slot(&self, process: i64, correlation: Option<i64>) -> Option<u32> {
-        self.slots.get(&(process, correlation?)).copied()
-    }
-
-    /// The call of a slot.
-    pub(super) fn of_slot(&self, slot: u32) -> Option<Call> {
-        self.found.get(slot as usize).copied().flatten()
-    }
-
     /// The call that launched work.
-    pub(super) fn launch(&self, process: i64, correlation: Option<i64>) -> Option<Call> {
-        self.of_slot(self.slot(process, correlation)?)
+    pub(super) fn of_slot(&self, slot: Slot) -> Option<Call> {
+        self.found.get(slot.place()?).copied().filter(|call| call.thread != NO_CALL)
     }
 
     /// Number of slots.

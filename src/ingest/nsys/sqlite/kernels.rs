@@ -1,23 +1,38 @@
 //! The launches of an export, in the order of their start.
 
 use super::database::{Cell, Database, Failure, integer};
+use super::slots::{Slot, Slots, process};
 use crate::ingest::Reading;
+use crate::ingest::distinct::Distinct;
 use crate::model::{Dim3, Shape};
 
 /// The table with one row per launch.
 pub(super) const TABLE: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
 
-/// Processes and threads are numbered by the lower half of these bits, machines by the upper.
-const THREAD_BITS: u32 = 24;
-
-/// A launch as its row has it.
+/// A launch: 24 bytes, for an export can have millions.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Kernel {
     pub(super) start: u64,
-    /// Nanoseconds; `None` if the row has none.
-    pub(super) duration: Option<u64>,
+    /// Nanoseconds; 0 if the row has none.
+    pub(super) duration: u64,
+    /// The call that launched it, among the slots.
+    pub(super) slot: Slot,
+    /// Position among the settings.
+    pub(super) setting: u32,
+}
+
+impl Kernel {
+    /// When it ended; when it began if its time is not known.
+    pub(super) fn end(self) -> u64 {
+        self.start.saturating_add(self.duration)
+    }
+}
+
+/// What many launches have in common: kept once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Setting {
     /// The process with its machine; 0 if the export does not number them.
     pub(super) process: i64,
-    pub(super) correlation: Option<i64>,
     pub(super) device: i64,
     pub(super) stream: Option<u32>,
     /// Number of the name among the texts.
@@ -28,14 +43,17 @@ pub(super) struct Kernel {
     pub(super) shared: Option<u64>,
 }
 
-/// The process of a thread or process as exports number them, with its machine.
-pub(super) fn process(number: i64) -> i64 {
-    number >> THREAD_BITS
+/// All launches of an export, in the order of their start.
+pub(super) struct Kernels {
+    pub(super) launches: Vec<Kernel>,
+    pub(super) settings: Vec<Setting>,
 }
 
-/// The number of a process for the operating system.
-pub(super) fn process_id(process: i64) -> u32 {
-    (process & ((1 << THREAD_BITS) - 1)) as u32
+impl Kernels {
+    /// What a launch has in common with others.
+    pub(super) fn setting(&self, kernel: &Kernel) -> &Setting {
+        &self.settings[kernel.setting as usize]
+    }
 }
 
 const COLUMNS: [&str; 18] = [
@@ -60,12 +78,22 @@ const COLUMNS: [&str; 18] = [
 ];
 
 /// Reads them all; rows may be in any order.
-pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<Vec<Kernel>, Failure> {
-    let mut kernels = Vec::new();
+pub(super) fn read(
+    database: &Database,
+    reading: &mut Reading<'_>,
+    slots: &mut Slots,
+) -> Result<Kernels, Failure> {
+    let mut launches = Vec::new();
+    let mut settings = Distinct::default();
     database.each(TABLE, COLUMNS, |cells| {
         reading.source.rows += 1;
         match kernel(&cells) {
-            Ok(kernel) => kernels.push(kernel),
+            Ok((start, duration, setting)) => launches.push(Kernel {
+                start,
+                duration,
+                slot: slots.take(setting.process, integer(cells[3])),
+                setting: settings.position(&setting),
+            }),
             Err((column, reason)) => {
                 let found = integer(cells[column]).map_or_else(String::new, |of| of.to_string());
                 let row = reading.source.rows;
@@ -74,13 +102,20 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<Vec
         }
         Ok(())
     })?;
-    kernels.sort_by_key(|kernel: &Kernel| (kernel.start, kernel.process, kernel.correlation));
+    let mut kernels = Kernels { launches, settings: settings.into_list() };
+    let Kernels { launches, settings } = &mut kernels;
+    let process = |kernel: &Kernel| settings[kernel.setting as usize].process;
+    launches.sort_by(|one, other| {
+        let later = || process(one).cmp(&process(other));
+        let number = || slots.correlation(one.slot).cmp(&slots.correlation(other.slot));
+        one.start.cmp(&other.start).then_with(later).then_with(number)
+    });
     Ok(kernels)
 }
 
 /// A row, or the column that cannot be used and why.
-fn kernel(cells: &[Cell<'_>; 18]) -> Result<Kernel, (usize, &'static str)> {
-    let [start, end, process_of, correlation, device, stream, name, short, ..] = *cells;
+fn kernel(cells: &[Cell<'_>; 18]) -> Result<(u64, u64, Setting), (usize, &'static str)> {
+    let [start, end, process_of, _, device, stream, name, short, ..] = *cells;
     let mangled = cells[17];
     let start =
         integer(start).and_then(|start| u64::try_from(start).ok()).ok_or((0, "not a time"))?;
@@ -93,17 +128,14 @@ fn kernel(cells: &[Cell<'_>; 18]) -> Result<Kernel, (usize, &'static str)> {
     };
     let name = [name, short, mangled].into_iter().find_map(integer);
     let parts = [small(15), small(16)].map(|part| part.map(u64::from));
-    Ok(Kernel {
-        start,
-        // A launch takes time: 0 is what a lost timestamp looks like.
-        duration: Some(duration).filter(|duration| *duration > 0),
+    let setting = Setting {
         process: integer(process_of).map_or(0, process),
-        correlation: integer(correlation),
         device: integer(device).unwrap_or_default(),
         stream: integer(stream).and_then(|stream| u32::try_from(stream).ok()),
         name: name.ok_or((6, "no name"))?,
         shape: Shape::new(extent(8), extent(11)),
         registers: small(14),
         shared: parts[0].zip(parts[1]).map(|(fixed, dynamic)| fixed + dynamic),
-    })
+    };
+    Ok((start, duration, setting))
 }

@@ -15,6 +15,8 @@ mod missing;
 #[cfg(feature = "sqlite")]
 mod ranges;
 #[cfg(feature = "sqlite")]
+mod slots;
+#[cfg(feature = "sqlite")]
 mod steps;
 #[cfg(feature = "sqlite")]
 mod timeline;

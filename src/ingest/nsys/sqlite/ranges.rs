@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::calls::Calls;
 use super::database::{Cell, Database, Failure, integer, text};
-use super::kernels::Kernel;
+use super::kernels::Kernels;
+use super::slots::Slot;
 use crate::ingest::nsight::steady;
 
 /// The table of ranges and marks.
@@ -28,6 +29,7 @@ pub(super) enum Label {
 struct Call {
     start: i64,
     end: i64,
+    /// Its place among the slots.
     slot: u32,
 }
 
@@ -44,32 +46,33 @@ struct Range {
 #[derive(Default)]
 pub(super) struct Operators {
     pub(super) labels: Vec<Label>,
-    /// The slot of each kernel, if it has one.
-    slots: Vec<Option<u32>>,
-    /// The label of each slot.
-    of_slot: Vec<Option<u32>>,
+    /// The label of each slot, or [`NONE`].
+    of_slot: Vec<u32>,
     /// Launches whose call is in the export.
     pub(super) called: u64,
 }
+
+/// Marks a call in no range.
+const NONE: u32 = u32::MAX;
 
 impl Operators {
     /// Finds the ranges of these kernels.
     pub(super) fn of(
         database: &Database,
-        kernels: &[Kernel],
+        kernels: &Kernels,
         calls: &Calls,
     ) -> Result<Self, Failure> {
-        let slot = |kernel: &Kernel| calls.slot(kernel.process, kernel.correlation);
-        let slots = kernels.iter().map(slot).collect();
-        let mut found = Self { of_slot: vec![None; calls.len()], slots, ..Self::default() };
+        let mut found = Self { of_slot: vec![NONE; calls.len()], ..Self::default() };
         let mut threads: BTreeMap<i64, Vec<Call>> = BTreeMap::new();
         let mut is_taken = vec![false; calls.len()];
-        for slot in found.slots.iter().flatten() {
-            let Some(call) = calls.of_slot(*slot) else { continue };
+        for kernel in &kernels.launches {
+            let Some(call) = calls.of_slot(kernel.slot) else { continue };
+            let Some(slot) = kernel.slot.place() else { continue };
             found.called += 1;
-            if !std::mem::replace(&mut is_taken[*slot as usize], true) {
+            if !std::mem::replace(&mut is_taken[slot], true) {
                 let (start, end) = (call.start, call.end);
-                threads.entry(call.thread).or_default().push(Call { start, end, slot: *slot });
+                let slot = slot as u32;
+                threads.entry(call.thread).or_default().push(Call { start, end, slot });
             }
         }
         if found.called == 0 || !database.has(RANGES) {
@@ -84,15 +87,14 @@ impl Operators {
             // Of ranges that begin together, the longer one is outside.
             ranges.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
             let Some(calls) = threads.get(thread) else { continue };
-            innermost(calls, ranges, |slot, label| found.of_slot[slot as usize] = Some(label));
+            innermost(calls, ranges, |slot, label| found.of_slot[slot as usize] = label);
         }
         Ok(found)
     }
 
-    /// The label of a kernel's range, by its place among the kernels.
-    pub(super) fn label(&self, kernel: usize) -> Option<u32> {
-        let slot = *self.slots.get(kernel)?;
-        *self.of_slot.get(slot? as usize)?
+    /// The label of the range around the call of a slot.
+    pub(super) fn label(&self, slot: Slot) -> Option<u32> {
+        self.of_slot.get(slot.place()?).copied().filter(|label| *label != NONE)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::database::{Database, Failure, STRINGS, integer, text};
-use super::kernels::process;
 use super::ranges::RANGES;
+use super::slots::process;
 use crate::ingest::timeline::Annotated;
 
 /// Words of which the name of a step is made, and those of which it has one at least.

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::calls::{self, Calls};
 use super::database::{Database, Failure, STRINGS, integer, text};
 use super::gpus::Gpus;
-use super::kernels::{self, Kernel, process_id};
+use super::kernels::{self, Kernel, Kernels, Setting};
 use super::missing;
 use super::ranges::{self, Label, Operators};
+use super::slots::{self, Slot, Slots, process_id};
 use super::steps;
 use crate::ingest::Reading;
 use crate::ingest::timeline::{self, Annotated, LeftOut, Work};
@@ -53,17 +54,17 @@ impl Origins {
 /// When the database is damaged, or a row cannot be used and reading is strict.
 pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(), Failure> {
     version(database, reading)?;
-    let kernels = kernels::read(database, reading)?;
-    if kernels.is_empty() {
+    let mut slots = Slots::default();
+    let kernels = kernels::read(database, reading, &mut slots)?;
+    if kernels.launches.is_empty() {
         if let Some(unreadable) = reading.unreadable() {
             return Err(Failure::Refused(unreadable));
         }
         return Err(Failure::Refused(missing::kernels(database, reading)?));
     }
-    let moved = moved(database)?;
-    let of_kernels = kernels.iter().filter_map(|one| Some((one.process, one.correlation?)));
-    let of_moved = moved.iter().filter_map(|one| Some((one.process, one.correlation?)));
-    let calls = Calls::of(database, of_kernels.chain(of_moved))?;
+    let moved = moved(database, &mut slots)?;
+    let calls = Calls::of(database, &slots)?;
+    drop(slots);
     let operators = Operators::of(database, &kernels, &calls)?;
     let mut names = Names::of(database, reading, &kernels, &operators)?;
     let mut gpus = Gpus::of(database)?;
@@ -72,54 +73,52 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let mut numbers: HashMap<u32, u32> = HashMap::new();
     let mut values = Values::default();
     let mut in_ranges = 0_u64;
-    let mut launched = Vec::with_capacity(kernels.len());
-    for (at, kernel) in kernels.iter().enumerate() {
-        let process = process_id(kernel.process);
-        let device = gpus.hint(reading, process, kernel.device);
-        set(&mut values, reading, kernel, &origins, Gpus::reserved(reading, device));
-        let operator = operators.label(at).map(|label| names.labels[label as usize]);
+    let mut devices: Vec<Option<HintId>> = vec![None; kernels.settings.len()];
+    for kernel in &kernels.launches {
+        let setting = kernels.setting(kernel);
+        let process = process_id(setting.process);
+        let device = *devices[kernel.setting as usize]
+            .get_or_insert_with(|| gpus.hint(reading, process, setting.device));
+        set(&mut values, reading, (kernel, setting), &origins, Gpus::reserved(reading, device));
+        let operator = operators.label(kernel.slot).map(|label| names.labels[label as usize]);
         in_ranges += u64::from(operator.is_some());
         let number = numbers.entry(process).or_default();
         let head = Head {
             process,
             id: *number,
-            name: names.kernel(reading, kernel.name),
+            name: names.kernel(reading, setting.name),
             operator: operator.unwrap_or_default(),
-            shape: kernel.shape,
+            shape: setting.shape,
             device,
-            stream: kernel.stream,
+            stream: setting.stream,
             start: Some(zero.saturating_add(kernel.start)),
             count: 1,
             ..Head::default()
         };
         *number = number.saturating_add(1);
         reading.push(head, &values);
-        launched.push(Launched {
-            process: kernel.process,
-            correlation: kernel.correlation,
-            device,
-            start: kernel.start,
-            end: kernel.start.saturating_add(kernel.duration.unwrap_or(0)),
-            is_kernel: true,
-        });
     }
+    let launches = kernels.launches.len() as u64;
     let columns = &mut reading.source.columns;
-    columns.insert("start, end".to_owned(), kernels.len() as u64);
+    columns.insert("start, end".to_owned(), launches);
     columns.insert("NVTX range".to_owned(), in_ranges);
-    let left_out = activities(&moved, reading, &mut gpus, zero, &mut launched);
+    let called = operators.called;
+    drop(operators);
+    let (left_out, moved) = activities(&moved, reading, &mut gpus, zero);
     reading.source.clues.extend(left_out.clue());
+    let launched = AllLaunched { kernels: &kernels, devices: &devices, moved };
     host(reading, &launched, &calls, zero);
     let annotated = steps::annotated(database)?;
     training(reading, annotated, &launched, &calls, zero);
     reading.source.recorded = Recorded::Everything;
-    tell(database, reading, &kernels, &operators)
+    tell(database, reading, launches, called)
 }
 
 /// A copy, a memset, or a graph that was traced as a whole.
 struct Moved {
     table: &'static str,
     process: i64,
-    correlation: Option<i64>,
+    slot: Slot,
     device: i64,
     start: Option<u64>,
     end: Option<u64>,
@@ -128,9 +127,10 @@ struct Moved {
 }
 
 /// Work of a GPU, by what leads to the call that launched it.
+#[derive(Clone, Copy)]
 struct Launched {
     process: i64,
-    correlation: Option<i64>,
+    slot: Slot,
     device: HintId,
     /// Nanoseconds.
     start: u64,
@@ -138,18 +138,42 @@ struct Launched {
     is_kernel: bool,
 }
 
+/// All work of the GPUs whose start is known.
+struct AllLaunched<'a> {
+    kernels: &'a Kernels,
+    /// The device of each setting.
+    devices: &'a [Option<HintId>],
+    moved: Vec<Launched>,
+}
+
+impl AllLaunched<'_> {
+    /// Kernels in the order of their start, then the rest.
+    fn iter(&self) -> impl Iterator<Item = Launched> {
+        let kernels = self.kernels.launches.iter().map(|kernel| Launched {
+            process: self.kernels.setting(kernel).process,
+            slot: kernel.slot,
+            device: self.devices[kernel.setting as usize].unwrap_or_default(),
+            start: kernel.start,
+            end: kernel.end(),
+            is_kernel: true,
+        });
+        kernels.chain(self.moved.iter().copied())
+    }
+}
+
 /// Reads copies, memsets, and graphs that were traced as a whole.
-fn moved(database: &Database) -> Result<Vec<Moved>, Failure> {
+fn moved(database: &Database, slots: &mut Slots) -> Result<Vec<Moved>, Failure> {
     let mut moved = Vec::new();
     let columns = ["start", "end", "globalPid", "correlationId", "deviceId", "bytes", "copyKind"];
     for table in [COPIES, FILLS, missing::GRAPHS] {
         database.each(table, columns, |cells| {
             let [start, end, process, correlation, device, bytes, kind] = cells.map(integer);
             let number = |cell: Option<i64>| cell.and_then(|number| u64::try_from(number).ok());
+            let process = process.map_or(0, slots::process);
             moved.push(Moved {
                 table,
-                process: process.map_or(0, kernels::process),
-                correlation,
+                process,
+                slot: slots.take(process, correlation),
                 device: device.unwrap_or_default(),
                 start: number(start),
                 end: number(end),
@@ -162,15 +186,15 @@ fn moved(database: &Database) -> Result<Vec<Moved>, Failure> {
     Ok(moved)
 }
 
-/// Appends copies, memsets and whole graphs, also to what was launched.
+/// Appends copies, memsets and whole graphs, and returns those whose start is known.
 fn activities(
     moved: &[Moved],
     reading: &mut Reading<'_>,
     gpus: &mut Gpus,
     zero: u64,
-    launched: &mut Vec<Launched>,
-) -> LeftOut {
+) -> (LeftOut, Vec<Launched>) {
     let mut left_out = LeftOut::default();
+    let mut launched = Vec::new();
     for one in moved {
         let (start, end) = (one.start, one.end);
         let duration = start.zip(end).map_or(0, |(start, end)| end.saturating_sub(start));
@@ -196,26 +220,26 @@ fn activities(
         reading.add_activity(activity);
         launched.extend(start.map(|start| Launched {
             process: one.process,
-            correlation: one.correlation,
+            slot: one.slot,
             device,
             start,
             end: start.saturating_add(duration),
             is_kernel: false,
         }));
     }
-    left_out
+    (left_out, launched)
 }
 
 /// Appends the calls that launched work, and those in which a thread waits.
-fn host(reading: &mut Reading<'_>, launched: &[Launched], calls: &Calls, zero: u64) {
+fn host(reading: &mut Reading<'_>, launched: &AllLaunched<'_>, calls: &Calls, zero: u64) {
     let mut threads: HashMap<i64, u32> = HashMap::new();
     let mut thread = |number: i64| {
         let next = threads.len() as u32;
         *threads.entry(number).or_insert(next)
     };
     let at = |time: i64| Some(zero.saturating_add(u64::try_from(time).ok()?));
-    for one in launched {
-        let Some(call) = calls.launch(one.process, one.correlation) else { continue };
+    for one in launched.iter() {
+        let Some(call) = calls.of_slot(one.slot) else { continue };
         let Some(start) = at(call.start) else { continue };
         reading.add_call(LaunchCall {
             device: one.device,
@@ -237,21 +261,24 @@ fn host(reading: &mut Reading<'_>, launched: &[Launched], calls: &Calls, zero: u
 fn training(
     reading: &mut Reading<'_>,
     annotated: BTreeMap<i64, Vec<Annotated>>,
-    launched: &[Launched],
+    launched: &AllLaunched<'_>,
     calls: &Calls,
     zero: u64,
 ) {
+    if annotated.is_empty() {
+        return;
+    }
     let mut processes: HashMap<HintId, Option<i64>> = HashMap::new();
-    for one in launched {
+    for one in launched.iter() {
         let process = processes.entry(one.device).or_insert(Some(one.process));
         *process = process.filter(|process| *process == one.process);
     }
     for (process, annotated) in annotated {
-        let is_of = |one: &&Launched| processes.get(&one.device) == Some(&Some(process));
+        let is_of = |one: &Launched| processes.get(&one.device) == Some(&Some(process));
         let work = launched.iter().filter(is_of).filter_map(|one| {
             Some(Work {
                 device: one.device,
-                called: calls.launch(one.process, one.correlation)?.start,
+                called: calls.of_slot(one.slot)?.start,
                 start: i64::try_from(one.start).ok()?,
                 end: i64::try_from(one.end).ok()?,
                 is_kernel: one.is_kernel,
@@ -295,18 +322,17 @@ fn copy(kind: Option<i64>) -> &'static str {
 fn set(
     values: &mut Values,
     reading: &mut Reading<'_>,
-    kernel: &Kernel,
+    (kernel, setting): (&Kernel, &Setting),
     origins: &Origins,
     reserved: Option<u64>,
 ) {
     values.clear();
-    if let Some(duration) = kernel.duration {
-        values.set(Quantity::Duration, duration as f64 / 1e9, origins.duration);
-    }
-    if let Some(registers) = kernel.registers {
+    // A launch takes time: 0 is what a lost timestamp looks like, and counts as missing.
+    values.set(Quantity::Duration, kernel.duration as f64 / 1e9, origins.duration);
+    if let Some(registers) = setting.registers {
         values.set(Quantity::RegistersPerThread, f64::from(registers), origins.registers);
     }
-    if let (Some(shared), Some(reserved)) = (kernel.shared, reserved) {
+    if let (Some(shared), Some(reserved)) = (setting.shared, reserved) {
         let origin = if reserved > 0 { origins.shared_with_reserve } else { origins.shared };
         values.set(Quantity::SharedMemoryPerBlock, (shared + reserved) as f64, origin);
     }
@@ -334,10 +360,10 @@ impl Names {
     fn of(
         database: &Database,
         reading: &mut Reading<'_>,
-        kernels: &[Kernel],
+        kernels: &Kernels,
         operators: &Operators,
     ) -> Result<Self, Failure> {
-        let wanted: HashSet<i64> = kernels.iter().map(|kernel| kernel.name).collect();
+        let wanted: HashSet<i64> = kernels.settings.iter().map(|setting| setting.name).collect();
         let mut of_labels: HashMap<i64, NameId> = operators
             .labels
             .iter()
@@ -422,8 +448,8 @@ fn version(database: &Database, reading: &mut Reading<'_>) -> Result<(), Failure
 fn tell(
     database: &Database,
     reading: &mut Reading<'_>,
-    kernels: &[Kernel],
-    operators: &Operators,
+    launches: u64,
+    called: u64,
 ) -> Result<(), Failure> {
     let (graphs, time) = missing::whole_graphs(database)?;
     if graphs > 0 {
@@ -435,8 +461,7 @@ fn tell(
     for message in missing::messages(database)? {
         reading.check(&format!("the profiler says: {message}"));
     }
-    let launches = kernels.len() as u64;
-    let uncalled = launches - operators.called;
+    let uncalled = launches - called;
     if database.has(calls::TABLE) && uncalled as f64 > UNCALLED * launches as f64 {
         reading.source.clues.push(format!(
             "{uncalled} of {launches} launches have no launch call in the export: it was cut, or the capture began after them"
