@@ -159,7 +159,7 @@ impl Answer {
 
     /// Returns one of the tables.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Frame> {
-        let frame = py.detach(|| self.0.table(name).map(frames::Frame::of));
+        let frame = py.detach(|| self.0.table(name).map(|table| frames::Frame::of(&table)));
         let frame = frame.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         Ok(Frame(frame.map_err(failed)?))
     }

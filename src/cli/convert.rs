@@ -68,7 +68,7 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
     let places = output::places(&command.paths, None, KNOWN, "table format")?;
     #[cfg(not(feature = "frames"))]
     if places.iter().any(|place| matches!(place.format, Format::Parquet)) {
-        output::parquet(Table::default())?;
+        output::parquet(&Table::default())?;
     }
     let profile = read_whole(&command.reading, terminal)?;
     let table = Table::of(&profile);
@@ -76,7 +76,7 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
         match format {
             Format::Csv => terminal.stream(&path, |to| table.write_csv(to))?,
             Format::Json => terminal.stream(&path, |to| table.write_json(to))?,
-            Format::Parquet => terminal.write(&path, &output::parquet(table.clone())?)?,
+            Format::Parquet => terminal.write(&path, &output::parquet(&table)?)?,
         }
     }
     Ok(())
@@ -147,5 +147,5 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
 
 #[cfg(not(feature = "frames"))]
 fn partitions(_: &Convert, _: &Path, _: &Terminal) -> Result<(), Failure> {
-    output::parquet(Table::default()).map(|_| ())
+    output::parquet(&Table::default()).map(|_| ())
 }

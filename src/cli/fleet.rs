@@ -132,7 +132,7 @@ pub(super) fn run(command: &Fleet, terminal: &Terminal) -> Result<(), Failure> {
             .map_err(|cause| Failure::Output { path: folder.display().to_string(), cause })?;
         for (name, table) in [("kernels", report.kernel_table()), ("ranks", report.rank_table())] {
             let path = folder.join(format!("{name}.parquet"));
-            terminal.write(&path, &output::parquet(table)?)?;
+            terminal.write(&path, &output::parquet(&table)?)?;
         }
     }
     Ok(())

@@ -245,7 +245,7 @@ pub(super) fn places_or_parquet(
     let places = places(asked.0, asked.1, &known, what)?;
     #[cfg(not(feature = "frames"))]
     if places.iter().any(|place| place.format == Kind::Parquet) {
-        parquet(Table::default())?;
+        parquet(&Table::default())?;
     }
     Ok(places)
 }
@@ -257,12 +257,12 @@ pub(super) fn is_folder(path: &Path) -> bool {
 
 /// A table as Parquet.
 #[cfg(feature = "frames")]
-pub(super) fn parquet(table: Table<'_>) -> Result<Vec<u8>, Failure> {
+pub(super) fn parquet(table: &Table<'_>) -> Result<Vec<u8>, Failure> {
     crate::table::frames::parquet(table).map_err(|error| Failure::usage(error.to_string()))
 }
 
 #[cfg(not(feature = "frames"))]
-pub(super) fn parquet(_: Table<'_>) -> Result<Vec<u8>, Failure> {
+pub(super) fn parquet(_: &Table<'_>) -> Result<Vec<u8>, Failure> {
     Err(Failure::usage("this build has no Parquet")
         .help("build with the feature `frames`, or write .csv or .json"))
 }
@@ -311,7 +311,7 @@ pub(super) fn write_or_table<'t>(
 ) -> Result<(), Failure> {
     for place in places {
         match place.format {
-            Kind::Parquet => terminal.write(&place.path, &parquet(table())?)?,
+            Kind::Parquet => terminal.write(&place.path, &parquet(&table())?)?,
             Kind::Named(_) => write(std::slice::from_ref(place), subject, &style, terminal)?,
             #[cfg(feature = "plot")]
             Kind::Picture(_) => return Err(no_form(&place.path, "picture")),

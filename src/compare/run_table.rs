@@ -131,7 +131,7 @@ impl Run {
     /// Returns a message if the table cannot be built, or this build has no Parquet.
     pub fn parquet(&self) -> Result<Vec<u8>, String> {
         #[cfg(feature = "frames")]
-        return frames::parquet(self.table()).map_err(|error| error.to_string());
+        return frames::parquet(&self.table()).map_err(|error| error.to_string());
         #[cfg(not(feature = "frames"))]
         Err(NO_PARQUET.to_owned())
     }

@@ -56,7 +56,7 @@ pub(super) fn devices(manifest: &Manifest) -> Result<Vec<u8>, FrameError> {
         columns.push((name, cells));
     }
     let metadata = vec![("schema".to_owned(), DEVICES_SCHEMA.to_owned())];
-    frames::parquet(Table { height: rows.len(), columns, metadata })
+    frames::parquet(&Table { height: rows.len(), columns, metadata })
 }
 
 /// Makes a column of cells as the manifest has them.
@@ -115,7 +115,7 @@ pub(super) fn names(
     taxonomy: Option<Arc<Taxonomy>>,
 ) -> Result<Vec<u8>, FrameError> {
     let pairs = pairs.iter().map(|(kernel, operator)| (&**kernel, &**operator));
-    frames::parquet(analysis::names(pairs, taxonomy))
+    frames::parquet(&analysis::names(pairs, taxonomy))
 }
 
 /// Returns what is known of the columns of a partitioned table: those of the launches, and the figures and ceilings of the

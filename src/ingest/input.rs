@@ -230,9 +230,9 @@ fn parquet(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>, Fault> {
     if bytes.len() as u64 > LARGEST {
         return Err(refused("this Parquet file exceeds 1 GiB".to_owned()));
     }
-    let table =
-        crate::table::frames::read_parquet(bytes).map_err(|error| refused(error.to_string()))?;
-    Ok(Box::new(io::Cursor::new(table.csv().into_bytes())))
+    let rows =
+        crate::table::frames::Rows::open(bytes).map_err(|error| refused(error.to_string()))?;
+    Ok(Box::new(rows))
 }
 
 /// What the feature `encodings` reads beside plain UTF-8.

@@ -6,7 +6,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Cursor;
+use std::io::{self, Cursor, Read};
+use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +17,7 @@ use polars::prelude::*;
 use polars_arrow::array::StructArray;
 use polars_arrow::ffi::{ArrowArrayStream, export_iterator};
 use polars_io::mmap::MmapBytesReader;
+use polars_io::parquet::metadata::FileMetadataRef;
 use polars_io::parquet::read::ParquetReader;
 use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use polars_io::prelude::SerReader;
@@ -59,15 +61,23 @@ pub enum FrameError {
 ///
 /// # Errors
 /// [`FrameError`] when the frame library refuses the table.
-pub fn parquet(table: Table<'_>) -> Result<Vec<u8>, FrameError> {
-    let metadata = table.metadata.clone();
-    let mut frame = frame(table)?;
+pub fn parquet(table: &Table<'_>) -> Result<Vec<u8>, FrameError> {
+    let metadata = KeyValueMetadata::from_static(table.metadata.clone());
     let mut bytes = Vec::new();
-    ParquetWriter::new(&mut bytes)
-        .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata)))
-        .finish(&mut frame)?;
+    let first = frame(table, 0..ROWS_AT_ONCE)?;
+    let to = ParquetWriter::new(&mut bytes).with_key_value_metadata(Some(metadata));
+    let mut to = to.batched(first.schema())?;
+    to.write_batch(&first)?;
+    drop(first);
+    for start in (ROWS_AT_ONCE..table.height).step_by(ROWS_AT_ONCE) {
+        to.write_batch(&frame(table, start..start + ROWS_AT_ONCE)?)?;
+    }
+    to.finish()?;
     Ok(bytes)
 }
+
+/// Rows of a launch table that are in memory at once, of those that are written or read.
+const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Returns the schema that the metadata of a Parquet file name; `None` if they name none, or it cannot be read.
 #[must_use]
@@ -106,13 +116,70 @@ pub fn read_table(
     quietly(read).unwrap_or(Err(FrameError::Damaged))
 }
 
-/// Reads the canonical launch table back from Parquet.
-///
-/// # Errors
-/// [`FrameError`] if the file is damaged, or not a launch table of the supported version.
-pub fn read_parquet(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
-    // The frame library panics on some damaged files.
-    quietly(|| table(bytes)).unwrap_or(Err(FrameError::Damaged))
+/// The canonical launch table in Parquet, read as the CSV that it would be, some rows at a time.
+pub struct Rows {
+    bytes: Vec<u8>,
+    footer: FileMetadataRef,
+    /// Rows that are not read yet.
+    next: usize,
+    height: usize,
+    text: Cursor<Vec<u8>>,
+}
+
+impl Rows {
+    /// Opens a file by its bytes, and reads its first rows.
+    ///
+    /// # Errors
+    /// [`FrameError`] if the file is damaged, or not a launch table of the supported version.
+    pub fn open(bytes: Vec<u8>) -> Result<Self, FrameError> {
+        let open = || {
+            let (mut reader, metadata) = opened(Cursor::new(bytes.as_slice()))?;
+            is_of_launches(&metadata)?;
+            Ok(reader.get_metadata().map_err(FrameError::Read)?.clone())
+        };
+        let footer: FileMetadataRef = quietly(open).unwrap_or(Err(FrameError::Damaged))?;
+        let height = footer.num_rows;
+        let mut rows = Self { bytes, footer, next: 0, height, text: Cursor::default() };
+        rows.more()?;
+        Ok(rows)
+    }
+
+    /// Reads the next rows.
+    fn more(&mut self) -> Result<(), FrameError> {
+        let count = ROWS_AT_ONCE.min(self.height - self.next);
+        let read = || {
+            let mut reader = ParquetReader::new(Cursor::new(self.bytes.as_slice()));
+            reader.set_metadata(self.footer.clone());
+            // No rows at all would be read as all of them.
+            let slice = (self.height > 0).then_some((self.next, count));
+            filled(reader.with_slice(slice), Vec::new())
+        };
+        // The frame library panics on some damaged files.
+        let table = quietly(read).unwrap_or(Err(FrameError::Damaged))?;
+        // The height is a figure of the file of its own.
+        if table.height != count {
+            return Err(FrameError::Damaged);
+        }
+        let mut text = std::mem::take(&mut self.text).into_inner();
+        text.clear();
+        // Writing to memory cannot fail.
+        let _ =
+            if self.next == 0 { table.write_csv(&mut text) } else { table.write_rows(&mut text) };
+        (self.next, self.text) = (self.next + count, Cursor::new(text));
+        Ok(())
+    }
+}
+
+impl Read for Rows {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.text.read(buffer)?;
+        if read > 0 || buffer.is_empty() || self.next == self.height {
+            return Ok(read);
+        }
+        self.more()
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+        self.text.read(buffer)
+    }
 }
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send>;
@@ -189,20 +256,19 @@ fn named(metadata: &[(String, String)]) -> Option<&str> {
     metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str())
 }
 
-fn table(bytes: Vec<u8>) -> Result<Table<'static>, FrameError> {
-    let (reader, metadata) = opened(Cursor::new(bytes))?;
-    match named(&metadata) {
-        Some(SCHEMA) => {}
+/// Refuses what is no launch table by its metadata.
+fn is_of_launches(metadata: &[(String, String)]) -> Result<(), FrameError> {
+    match named(metadata) {
+        Some(SCHEMA) => Ok(()),
         Some(other) => {
             let message = format!("unsupported schema {other:?} (expected {SCHEMA:?})");
-            return Err(FrameError::NoLaunches(message));
+            Err(FrameError::NoLaunches(message))
         }
         None => {
             let message = format!("its metadata has no schema (expected {SCHEMA:?})");
-            return Err(FrameError::NoLaunches(message));
+            Err(FrameError::NoLaunches(message))
         }
     }
-    filled(reader, metadata)
 }
 
 /// Reads the columns.
@@ -251,45 +317,56 @@ fn cells(column: &Column) -> Option<Result<Cells<'static>, PolarsError>> {
     }
 }
 
-fn frame(table: Table<'_>) -> Result<DataFrame, PolarsError> {
-    let height = table.height;
+/// Some rows of a table, or those of them that it has.
+fn frame(table: &Table<'_>, rows: Range<usize>) -> Result<DataFrame, PolarsError> {
+    let rows = rows.start.min(table.height)..rows.end.min(table.height);
     let columns = table
         .columns
-        .into_iter()
+        .iter()
         .map(|(name, cells)| {
             let name = PlSmallStr::from(name.as_str());
             match cells {
-                Cells::Launches(profile, column) => of_launches(name, profile, column),
-                Cells::Text(cells) => Column::new(name, cells),
-                Cells::Truth(cells) => Column::new(name, cells),
-                Cells::Count(cells) => Column::new(name, cells),
-                Cells::Number(cells) => Column::new(name, cells),
+                Cells::Launches(profile, column) => {
+                    of_launches(name, profile, column, rows.clone())
+                }
+                Cells::Text(cells) => {
+                    let texts: Vec<_> = cells[rows.clone()].iter().map(Option::as_deref).collect();
+                    Column::new(name, texts)
+                }
+                Cells::Truth(cells) => Column::new(name, &cells[rows.clone()]),
+                Cells::Count(cells) => Column::new(name, &cells[rows.clone()]),
+                Cells::Number(cells) => Column::new(name, &cells[rows.clone()]),
                 Cells::Numbers(cells) => {
-                    let list = |list: Vec<f64>| Series::new(PlSmallStr::EMPTY, list);
-                    Column::new(name, cells.into_iter().map(list).collect::<Vec<Series>>())
+                    let list = |list: &Vec<f64>| Series::new(PlSmallStr::EMPTY, list);
+                    Column::new(name, cells[rows.clone()].iter().map(list).collect::<Vec<Series>>())
                 }
             }
         })
         .collect();
-    DataFrame::new(height, columns)
+    DataFrame::new(rows.len(), columns)
 }
 
-fn of_launches(name: PlSmallStr, profile: &Profile, column: &LaunchColumn) -> Column {
-    let launches: Vec<Launch<'_>> = profile.iter().collect();
-    let cells = launches.iter().map(|launch| column.get(profile, launch));
+fn of_launches(
+    name: PlSmallStr,
+    profile: &Profile,
+    column: &LaunchColumn,
+    rows: Range<usize>,
+) -> Column {
     match column.form {
         Form::Text => {
+            let launches: Vec<Launch<'_>> = rows.map(|row| profile.launch(row)).collect();
+            let cells = launches.iter().map(|launch| column.get(profile, launch));
             let texts: Vec<_> = cells.map(|cell| cell.and_then(cell::Cell::text)).collect();
             Column::new(name, texts.iter().map(Option::as_deref).collect::<Vec<_>>())
         }
-        Form::Count => Column::new(
-            name,
-            cells.map(|cell| cell.and_then(cell::Cell::count)).collect::<Vec<_>>(),
-        ),
-        _ => Column::new(
-            name,
-            cells.map(|cell| cell.and_then(cell::Cell::number)).collect::<Vec<_>>(),
-        ),
+        Form::Count => {
+            let count = |row| column.get(profile, &profile.launch(row))?.count();
+            Column::new(name, rows.map(count).collect::<Vec<_>>())
+        }
+        _ => {
+            let number = |row| column.get(profile, &profile.launch(row))?.number();
+            Column::new(name, rows.map(number).collect::<Vec<_>>())
+        }
     }
 }
 
@@ -311,9 +388,9 @@ impl Frame {
     ///
     /// # Errors
     /// [`FrameError`] when the frame library refuses the table.
-    pub fn of(table: Table<'_>) -> Result<Self, FrameError> {
+    pub fn of(table: &Table<'_>) -> Result<Self, FrameError> {
         let metadata = table.metadata.clone();
-        Ok(Self { columns: frame(table)?, metadata })
+        Ok(Self { columns: frame(table, 0..table.height)?, metadata })
     }
 
     /// Returns the number of rows.
@@ -469,29 +546,55 @@ mod tests {
         profile
     }
 
+    /// The CSV of a launch table in Parquet.
+    fn read(bytes: Vec<u8>) -> Result<String, FrameError> {
+        let mut text = String::new();
+        Rows::open(bytes)?.read_to_string(&mut text).unwrap();
+        Ok(text)
+    }
+
     #[test]
     fn a_table_comes_back_from_parquet() {
         let launches = two_launches();
         let table = Table::of(&launches);
-        let read = read_parquet(parquet(table.clone()).unwrap()).unwrap();
-        assert_eq!((read.height, read.csv()), (2, table.csv()));
+        let bytes = parquet(&table).unwrap();
+        assert_eq!(read(bytes.clone()).unwrap(), table.csv());
+        let (_, metadata) = opened(Cursor::new(bytes)).unwrap();
         let formula = ("column:duration_s".to_owned(), "[s] gpu__time_duration.sum".to_owned());
-        assert!(read.metadata.contains(&formula), "{:?}", read.metadata);
+        assert!(metadata.contains(&formula), "{metadata:?}");
+    }
+
+    /// As many rows as are read at once, one less and more, none, and some times as many.
+    #[test]
+    fn rows_are_written_and_read_some_at_a_time() {
+        let schema = ("schema".to_owned(), SCHEMA.to_owned());
+        for height in [0, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 3 * ROWS_AT_ONCE + 7] {
+            let is_there = |row: &usize| !row.is_multiple_of(3);
+            let name = |row: usize| is_there(&row).then(|| format!("kernel {}", row % 1000));
+            let columns = vec![
+                ("kernel".to_owned(), Cells::Text((0..height).map(name).collect())),
+                ("id".to_owned(), Cells::Count((0..height as u64).map(Some).collect())),
+            ];
+            let table = Table { height, columns, metadata: vec![schema.clone()] };
+            let text = read(parquet(&table).unwrap()).unwrap();
+            assert_eq!(text.len(), table.csv().len(), "{height}");
+            assert!(text == table.csv(), "{height}");
+        }
     }
 
     #[test]
     fn what_is_no_launch_table_is_refused() {
         let launches = two_launches();
-        let bytes = parquet(Table::of(&launches)).unwrap();
+        let bytes = parquet(&Table::of(&launches)).unwrap();
         for end in [0, 4, 100, bytes.len() / 2, bytes.len() - 1] {
-            assert!(read_parquet(bytes[..end].to_vec()).is_err(), "{end}");
+            assert!(read(bytes[..end].to_vec()).is_err(), "{end}");
         }
         let mut other = Table::of(&launches);
         other.metadata.retain(|(key, _)| key != "schema");
-        let error = read_parquet(parquet(other.clone()).unwrap()).unwrap_err().to_string();
+        let error = read(parquet(&other).unwrap()).unwrap_err().to_string();
         assert!(error.contains("has no schema"), "{error}");
         other.metadata.push(("schema".to_owned(), "rooflint/launches/2".to_owned()));
-        let error = read_parquet(parquet(other).unwrap()).unwrap_err().to_string();
+        let error = read(parquet(&other).unwrap()).unwrap_err().to_string();
         assert!(error.contains("expected \"rooflint/launches/1\""), "{error}");
     }
 }

@@ -10,7 +10,7 @@ use crate::model::Quantity;
 const TWICE: &str = "given twice for one launch with different values; neither is used";
 
 /// The columns of a table with their positions, found by name in any order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Header {
     /// Position in a record and column, in the order of the list.
     known: Vec<(usize, &'static LaunchColumn)>,

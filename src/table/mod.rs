@@ -17,7 +17,7 @@ pub use columns::{LaunchColumn, columns, device_columns};
 pub use facts::{Fact, Facts};
 pub use header::Header;
 pub use row::{Fault, Row, Value};
-pub use written::{Cells, Document, Table};
+pub use written::{Cells, Table};
 
 /// Name and major version of the table's schema.
 pub const SCHEMA: &str = "rooflint/launches/1";

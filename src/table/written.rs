@@ -1,9 +1,9 @@
 //! The launch table as a whole and as text: one row per launch, SI units in the column names.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::io;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::SCHEMA;
@@ -98,56 +98,6 @@ impl Cells<'_> {
 
 /// The launch of a row.
 type OfRow<'c> = Option<(&'c Profile, Launch<'c>)>;
-
-/// The table as JSON: metadata first, then the launches with the column names as keys.
-#[derive(Deserialize)]
-pub struct Document {
-    #[serde(default, deserialize_with = "crate::json::unique")]
-    metadata: BTreeMap<String, String>,
-    launches: Vec<Object>,
-}
-
-/// A launch by its keys.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Object(#[serde(deserialize_with = "crate::json::unique")] BTreeMap<String, Value>);
-
-impl Document {
-    /// Returns the metadata of the table.
-    #[must_use]
-    pub fn metadata(&self) -> &BTreeMap<String, String> {
-        &self.metadata
-    }
-
-    /// Returns the names of the columns that any launch has.
-    #[must_use]
-    pub fn titles(&self) -> Vec<String> {
-        let names: BTreeSet<&String> =
-            self.launches.iter().flat_map(|launch| launch.0.keys()).collect();
-        names.into_iter().cloned().collect()
-    }
-
-    /// Iterates over the launches, each as the positions of its titles and the texts there, in order.
-    /// Missing values and empty texts are left out, so that a launch costs what it has.
-    pub fn records(&self, titles: &[String]) -> impl Iterator<Item = Vec<(usize, String)>> {
-        let columns: HashMap<&str, usize> =
-            titles.iter().enumerate().map(|(at, title)| (&**title, at)).collect();
-        let text = |value: &Value| match value {
-            Value::Null => String::new(),
-            Value::String(text) => guarded(text),
-            value => value.to_string(),
-        };
-        self.launches.iter().map(move |launch| {
-            let cells = launch.0.iter();
-            let placed =
-                cells.filter_map(|(title, value)| Some((*columns.get(&**title)?, text(value))));
-            let mut cells: Vec<(usize, String)> =
-                placed.filter(|(_, text)| !text.is_empty()).collect();
-            cells.sort_by_key(|(at, _)| *at);
-            cells
-        })
-    }
-}
 
 /// A document to be written, each launch as its turn comes.
 #[derive(Serialize)]
@@ -264,6 +214,19 @@ impl<'p> Table<'p> {
     pub fn write_csv(&self, to: impl io::Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(to);
         writer.write_record(self.columns.iter().map(|(name, _)| name))?;
+        self.write_into(writer)
+    }
+
+    /// Writes the rows as CSV without the names of the columns.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[cfg(feature = "frames")]
+    pub(super) fn write_rows(&self, to: impl io::Write) -> io::Result<()> {
+        self.write_into(csv::Writer::from_writer(to))
+    }
+
+    fn write_into(&self, mut writer: csv::Writer<impl io::Write>) -> io::Result<()> {
         let mut text = String::new();
         for row in 0..self.height {
             let mut of_row = None;
@@ -338,16 +301,6 @@ mod tests {
             json["launches"][1],
             serde_json::json!({"kernel": null, "id": 8, "time_s": 0.1})
         );
-    }
-
-    #[test]
-    fn a_document_leads_back_to_the_cells_of_the_csv() {
-        let document: Document = serde_json::from_str(&small().json()).unwrap();
-        assert_eq!(document.metadata()["schema"], SCHEMA);
-        assert_eq!(document.titles(), ["id", "kernel", "time_s"]);
-        let records: Vec<Vec<(usize, String)>> = document.records(&document.titles()).collect();
-        let cell = |at: usize, text: &str| (at, text.to_owned());
-        assert_eq!(records, [[cell(0, "7"), cell(1, "a, \"b\"")], [cell(0, "8"), cell(2, "0.1")]]);
     }
 
     #[test]

@@ -150,7 +150,7 @@ fn a_table_in_parquet_is_read_from_a_pipe() {
     use rooflint::table::{Table, frames};
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/demo/h100-training-step.csv");
     let file = ingest::read(&[Input::Named(path)], &Options::default()).unwrap();
-    let bytes = frames::parquet(Table::of(&file)).unwrap();
+    let bytes = frames::parquet(&Table::of(&file)).unwrap();
     let piped = through_a_pipe(std::io::Cursor::new(bytes), &Options::default()).unwrap();
     assert_eq!(Table::of(&piped).height, file.launches.len());
     for (one, two) in piped.iter().zip(file.iter()) {

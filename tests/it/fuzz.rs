@@ -140,32 +140,28 @@ fn a_damaged_table_of_a_saved_run_is_refused_or_the_same() {
 #[cfg(feature = "frames")]
 #[test]
 fn a_damaged_parquet_table_is_refused_or_read_whole() {
+    use std::io::Read;
+
     use rooflint::ingest;
-    use rooflint::table::{Cells, Table, frames};
+    use rooflint::table::{Table, frames};
 
     let options = ingest::Options::default();
     let profile = ingest::read_text("demo", rooflint::SAMPLE, &options).unwrap();
-    let whole = frames::parquet(Table::of(&profile)).unwrap();
+    let whole = frames::parquet(&Table::of(&profile)).unwrap();
     let mut refused = 0;
     for round in 0.. {
         let Some(bytes) = spoilt(&whole, round) else { break };
-        let Ok(table) = frames::read_parquet(bytes) else {
+        let mut text = String::new();
+        let read = frames::Rows::open(bytes);
+        if read.is_err() || read.is_ok_and(|mut rows| rows.read_to_string(&mut text).is_err()) {
             refused += 1;
             continue;
-        };
-        for (name, cells) in &table.columns {
-            let height = match cells {
-                Cells::Text(cells) => cells.len(),
-                Cells::Truth(cells) => cells.len(),
-                Cells::Count(cells) => cells.len(),
-                Cells::Number(cells) => cells.len(),
-                Cells::Numbers(cells) => cells.len(),
-                Cells::Launches(profile, _) => profile.launches.len(),
-            };
-            assert_eq!(height, table.height, "round {round}, column {name}");
         }
-        let text: &'static str = Box::leak(table.csv().into_boxed_str());
-        let _ = ingest::read_text("damaged", text, &options);
+        // A name may be changed, but no row is lost: none of the sample has a line break in it.
+        let mut rows = csv::ReaderBuilder::new().from_reader(text.as_bytes());
+        let rows = rows.records().map(|row| row.unwrap().len()).collect::<Vec<_>>();
+        assert_eq!(rows.len(), profile.launches.len(), "round {round}");
+        let _ = ingest::read_text("damaged", text.leak(), &options);
     }
     assert!(refused > 0, "nothing was damaged");
 }

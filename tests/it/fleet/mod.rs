@@ -200,7 +200,8 @@ fn every_part_has_every_column_and_is_sorted_by_kernel() {
     assert_eq!(opened.height(), 46);
     let own = |key: &str| opened.metadata.iter().find(|(known, _)| known == key).map(|one| &*one.1);
     assert_eq!(own("rooflint.schema"), Some(rooflint::table::SCHEMA));
-    let table = rooflint::table::frames::read_parquet(fs::read(&part).unwrap()).unwrap();
+    let schema = rooflint::table::SCHEMA;
+    let table = rooflint::table::frames::read_table(&part, schema, false).unwrap();
     let names: Vec<&str> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
     let known: Vec<&str> =
         rooflint::table::columns().iter().map(|column| column.name.as_str()).collect();

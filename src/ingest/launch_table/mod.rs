@@ -4,6 +4,8 @@
 //! not known are left alone. An empty cell is missing. The launches of several exports stay apart
 //! by the column `source`.
 
+mod json;
+
 use std::collections::{BTreeMap, HashMap};
 
 use super::headers::header_again;
@@ -12,8 +14,7 @@ use super::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{
     DeviceHint, Head, HintId, OriginId, OriginKind, Profiler, Quantity, Source, Values,
 };
-use crate::plain;
-use crate::table::{Document, Header, Row, SCHEMA, Value};
+use crate::table::{self, Header, Row, Value};
 
 pub(super) const FORMAT: Format = Format {
     name: "launch-table",
@@ -56,14 +57,16 @@ fn sniff(sample: &Sample) -> Sniff {
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     "decimal point, no grouping".clone_into(&mut reading.source.numerals);
-    let launches = if is_json(&reading.sample) { read_json(reading)? } else { read_csv(reading)? };
+    let launches = if is_json(&reading.sample) { json::read(reading)? } else { read_csv(reading)? };
     launches.finish(reading);
     Ok(())
 }
 
 fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     let titles = reading.header(|line| may_be_header(line) && is_header(&fields(line)), |_| {})?;
-    let mut launches = Launches::new(reading, titles, &BTreeMap::new());
+    let mut launches = Launches::default();
+    launches.width = titles.len();
+    launches.set(reading, titles);
     let mut records = reading.records();
     while let Some(record) = records.next()? {
         let line = record.line();
@@ -83,45 +86,6 @@ fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     Ok(launches)
 }
 
-fn read_json(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
-    let json = reading.json();
-    let document: Document = serde_json::from_reader(json).map_err(|error| {
-        let help = "the file may be damaged or cut; convert the export again";
-        if error.is_io() {
-            // The parser adds how far it came, which is less far than what was read.
-            let text = error.to_string();
-            let cause = text.rsplit_once(" at line ").map_or(&*text, |(cause, _)| cause);
-            return reading.error(format!("cannot read: {cause}")).help(help);
-        }
-        let line = u64::try_from(error.line()).unwrap_or_default();
-        reading
-            .error(format!("damaged launch table: {}", plain::json(&error)))
-            .line(line)
-            .help(help)
-    })?;
-    match document.metadata().get("schema").map(String::as_str) {
-        Some(SCHEMA) | None => {}
-        Some(other) => {
-            return Err(reading
-                .error(format!(
-                    "this is a launch table of an unsupported version: {other:?}, not {SCHEMA:?}"
-                ))
-                .help("convert the export again: rooflint convert EXPORT.csv -o launches.json"));
-        }
-    }
-    let titles = document.titles();
-    let mut launches = Launches::new(reading, titles.clone(), document.metadata());
-    // A parsed document has no lines: launches are counted instead.
-    for (number, record) in (1..).zip(document.records(&titles)) {
-        let cell = |at: usize| {
-            let place = record.binary_search_by_key(&at, |(at, _)| *at);
-            place.map_or(&[][..], |place| record[place].1.as_bytes())
-        };
-        launches.add(reading, cell, record.iter().map(|(at, _)| *at), number)?;
-    }
-    Ok(launches)
-}
-
 /// How the values of a quantity come about.
 struct Derived {
     /// The formula, where the table tells it; else the column.
@@ -130,11 +94,16 @@ struct Derived {
 }
 
 /// A table being turned into launches.
+#[derive(Default)]
 struct Launches {
     titles: Vec<String>,
+    /// How many columns the table has, which a report tells.
+    width: usize,
     header: Header,
     /// Where every row has a number.
     number: usize,
+    /// What the table says of itself: how its quantities were derived.
+    metadata: BTreeMap<String, String>,
     derived: HashMap<Quantity, Derived>,
     /// The exports that the launches come from: source and format, as far as the table tells.
     parts: Vec<[Option<String>; 2]>,
@@ -147,60 +116,31 @@ struct Launches {
 }
 
 impl Launches {
-    fn new(
-        reading: &mut Reading<'_>,
-        titles: Vec<String>,
-        metadata: &BTreeMap<String, String>,
-    ) -> Self {
-        reading.source.dialect = format!("launch table, {} columns", titles.len());
-        let mut launches = Self {
-            titles: Vec::new(),
-            header: Header::new(&[]),
-            number: 0,
-            derived: HashMap::new(),
-            parts: Vec::new(),
-            filled: Vec::new(),
-            device: None,
-            row: Row::default(),
-            values: Values::default(),
-        };
-        launches.set(reading, titles, metadata);
-        launches
-    }
-
     /// Takes the columns from a header.
-    fn set(
-        &mut self,
-        reading: &mut Reading<'_>,
-        titles: Vec<String>,
-        metadata: &BTreeMap<String, String>,
-    ) {
-        let header = Header::new(&titles);
-        let derived = header.quantities().map(|quantity| {
-            let name = quantity.column();
-            let told = metadata.get(&format!("column:{name}"));
-            // Of `[B] a + b` the unit is left out.
-            let formula = told.map(|told| told.split_once("] ").map_or(&**told, |(_, rest)| rest));
-            let formula = formula.unwrap_or(&name).to_owned();
-            (quantity, Derived { formula, known: Vec::new() })
-        });
-        self.derived = derived.collect();
-        if !header.unknown().is_empty() {
-            let clue = format!("columns left alone: {}", header.unknown().join(", "));
-            if !reading.source.clues.contains(&clue) {
-                reading.source.clues.push(clue);
-            }
-        }
+    fn set(&mut self, reading: &mut Reading<'_>, titles: Vec<String>) {
+        self.header = Header::new(&titles);
+        tell_unknown(reading, self.header.unknown());
         self.number = titles.iter().position(|title| title == "launches").unwrap_or_default();
         self.filled = vec![vec![0; titles.len()]; self.parts.len()];
-        (self.header, self.titles) = (header, titles);
+        self.titles = titles;
+    }
+
+    /// Adds a column behind the others; columns of launches that the table has are then known.
+    fn add_column(&mut self, title: &str) {
+        self.titles.push(title.to_owned());
+        for filled in &mut self.filled {
+            filled.push(0);
+        }
+        if table::columns().iter().any(|column| column.name == title) {
+            self.header = Header::new(&self.titles);
+        }
     }
 
     /// Takes the columns of the rows that follow from a header inside the table.
     fn turn_to(&mut self, reading: &mut Reading<'_>, titles: Vec<String>) {
         if titles != self.titles {
             self.count(reading);
-            self.set(reading, titles, &BTreeMap::new());
+            self.set(reading, titles);
         }
     }
 
@@ -263,9 +203,14 @@ impl Launches {
 
     fn origin(&mut self, reading: &mut Reading<'_>, value: &Value) -> OriginId {
         let bits = value.bounds().map(f64::to_bits);
-        let Some(derived) = self.derived.get_mut(&value.quantity) else {
-            return reading.origin(&value.origin(&value.quantity.column()));
-        };
+        let metadata = &self.metadata;
+        let derived = self.derived.entry(value.quantity).or_insert_with(|| {
+            let name = value.quantity.column();
+            let told = metadata.get(&format!("column:{name}"));
+            // Of `[B] a + b` the unit is left out.
+            let formula = told.map(|told| told.split_once("] ").map_or(&**told, |(_, rest)| rest));
+            Derived { formula: formula.map_or(name, str::to_owned), known: Vec::new() }
+        });
         let known = derived.known.iter().find(|one| one.0 == value.kind && one.1 == bits);
         if let Some((.., origin)) = known {
             return *origin;
@@ -301,7 +246,6 @@ impl Launches {
             let table = &reading.source;
             let part = Source {
                 path: format!("{} ({path})", table.path),
-                dialect: table.dialect.clone(),
                 encoding: table.encoding.clone(),
                 numerals: table.numerals.clone(),
                 ..Source::default()
@@ -315,9 +259,6 @@ impl Launches {
         let known = super::format(format);
         source.profiler = known.map_or(Profiler::Other, |known| known.profiler);
         format.clone_into(&mut source.format);
-        if !path.is_empty() {
-            source.dialect = format!("{}, made from {path}", source.dialect);
-        }
         self.parts.push([row.source.clone(), row.source_format.clone()]);
         self.filled.push(vec![0; self.titles.len()]);
         Ok(part)
@@ -337,6 +278,15 @@ impl Launches {
 
     /// Tells what was found in which column, and the names of exports that stand in one table.
     fn finish(self, reading: &mut Reading<'_>) {
+        let dialect = format!("launch table, {} columns", self.width);
+        reading.source.dialect.clone_from(&dialect);
+        for (part, [path, _]) in self.parts.iter().enumerate() {
+            reading.turn_to(part);
+            reading.current().dialect = match path {
+                Some(path) => format!("{dialect}, made from {path}"),
+                None => dialect.clone(),
+            };
+        }
         self.count(reading);
         if let [[first, _], _, ..] = self.parts.as_slice() {
             let first = first.as_deref().unwrap_or_default();
@@ -345,11 +295,23 @@ impl Launches {
     }
 }
 
+/// Names columns that the launch table does not have.
+fn tell_unknown(reading: &mut Reading<'_>, unknown: &[String]) {
+    if unknown.is_empty() {
+        return;
+    }
+    let clue = format!("columns left alone: {}", unknown.join(", "));
+    if !reading.source.clues.contains(&clue) {
+        reading.source.clues.push(clue);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ingest::{Options, read_text};
     use crate::model::Profile;
+    use crate::table::SCHEMA;
 
     fn profile(text: &str) -> Profile {
         read_text("table.csv", text.to_owned().leak(), &Options::default()).unwrap()
@@ -421,20 +383,90 @@ mod tests {
         assert_eq!(source.columns["duration_s"], 3);
     }
 
+    /// Metadata before and behind the launches.
     #[test]
     fn json_tells_how_a_quantity_was_derived_and_by_which_schema() {
-        let text = |schema: &str| {
-            format!(
-                "{{\"metadata\": {{\"schema\": \"{schema}\", \"column:duration_s\": \"[s] end - start\"}}, \
-                 \"launches\": [{{\"kernel\": \"k\", \"duration_s\": 0.5}}]}}"
-            )
+        let text = |schema: &str, is_behind: bool| {
+            let metadata = format!(
+                "\"metadata\": {{\"schema\": \"{schema}\", \"column:duration_s\": \"[s] end - start\"}}"
+            );
+            let launches = "\"launches\": [{\"kernel\": \"k\", \"duration_s\": 0.5}]";
+            match is_behind {
+                false => format!("{{{metadata}, {launches}}}"),
+                true => format!("{{{launches}, \"schema\": \"rooflint/launches/\", {metadata}}}"),
+            }
         };
-        let found = profile(&text(SCHEMA));
-        let launch = found.launch(0);
-        let (time, origin) = launch.duration().unwrap();
-        assert_eq!((time.get(), origin.formula.as_str()), (0.5, "end - start"));
-        let later = text("rooflint/launches/99").leak();
-        let error = read_text("later.json", later, &Options::default()).unwrap_err();
-        assert!(error.to_string().contains("\"rooflint/launches/99\""), "{error}");
+        for is_behind in [false, true] {
+            let found = profile(&text(SCHEMA, is_behind));
+            let launch = found.launch(0);
+            let (time, origin) = launch.duration().unwrap();
+            assert_eq!((time.get(), origin.formula.as_str()), (0.5, "end - start"));
+            let later = text("rooflint/launches/99", is_behind).leak();
+            let error = read_text("later.json", later, &Options::default()).unwrap_err();
+            assert!(error.to_string().contains("\"rooflint/launches/99\""), "{error}");
+        }
+    }
+
+    fn json(launches: &str) -> Result<Profile, String> {
+        let text =
+            format!("{{\"metadata\": {{\"schema\": \"{SCHEMA}\"}}, \"launches\": {launches}}}");
+        let read = read_text("table.json", text.leak(), &Options::default());
+        read.map_err(|error| error.to_string())
+    }
+
+    /// Columns come as launches have them: in another order, with others between them, as null.
+    #[test]
+    fn launches_of_a_document_need_not_have_the_same_columns() {
+        let found = json(
+            "[{\"kernel\": \"a\", \"duration_s\": null, \"mood\": \"\", \"launches\": 2},
+              {\"dram_bytes\": 64, \"duration_s\": 0.25, \"zest\": [1], \"kernel\": \"=b\"},
+              {\"launches\": 0, \"age\": 1}, {\"kernel\": \"c\", \"duration_s\": \"soon\"}]",
+        )
+        .unwrap();
+        let launches: Vec<_> = found
+            .iter()
+            .map(|one| {
+                (
+                    one.kernel(),
+                    one.head.count,
+                    one.value(Quantity::Duration),
+                    one.dram_bytes().is_some(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            launches,
+            [("a", 2, None, false), ("=b", 1, Some(0.25), true), ("c", 1, None, false)]
+        );
+        let source = &found.sources[0];
+        assert_eq!(source.dialect, "launch table, 7 columns");
+        assert_eq!(source.clues, ["columns left alone: age, mood, zest"]);
+        let columns: Vec<(&str, u64)> =
+            source.columns.iter().map(|(name, filled)| (name.as_str(), *filled)).collect();
+        assert_eq!(
+            columns,
+            [("dram_bytes", 1), ("duration_s", 2), ("kernel", 3), ("launches", 1), ("zest", 1)]
+        );
+        let skips: Vec<(u64, &str)> =
+            source.skips.first.iter().map(|skip| (skip.line, skip.reason.as_str())).collect();
+        assert_eq!(skips, [(3, "a row needs at least one launch"), (4, "not a number")]);
+    }
+
+    #[test]
+    fn a_document_that_is_no_table_is_refused() {
+        for (launches, reason) in [
+            ("[{\"kernel\": \"a\", \"kernel\": \"b\"}]", "kernel"),
+            ("[{\"kernel\": \"a\"}", "table.json:1: damaged launch table"),
+            ("[7]", "damaged launch table"),
+            ("[], \"launches\": []", "launches"),
+            ("[]}, 7", "damaged launch table"),
+        ] {
+            let error = json(launches).unwrap_err();
+            assert!(error.contains(reason), "{launches}: {error}");
+        }
+        let error =
+            read_text("t.json", "{\"schema\": \"rooflint/launches/1\"}", &Options::default());
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("launches"), "{error}");
     }
 }
