@@ -1,6 +1,6 @@
 //! Where ranks are on the axes of parallelism, and the imbalance along each axis.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,8 +50,12 @@ impl Imbalance {
 /// Gives each rank the positions that follow from its number: the first axis changes fastest.
 ///
 /// # Errors
-/// A description of the problem if the sizes do not multiply to the number of ranks.
+/// A description of the problem if the sizes do not multiply to the number of ranks, or an axis is there twice.
 pub fn place(ranks: &mut [Rank], axes: &[(String, u64)]) -> Result<(), String> {
+    let mut known = HashSet::new();
+    if let Some((axis, _)) = axes.iter().find(|(axis, _)| !known.insert(axis.as_str())) {
+        return Err(format!("axis {axis} twice"));
+    }
     let all: Option<u64> = axes.iter().try_fold(1_u64, |all, (_, size)| all.checked_mul(*size));
     let highest = ranks.iter().map(|rank| rank.id.rank.saturating_add(1)).max().unwrap_or_default();
     if all != Some(highest) {
@@ -114,8 +118,8 @@ impl Layout {
         let damaged = |cause: csv::Error| error(format!("not a table: {cause}"));
         let titles: Vec<String> =
             reader.headers().map_err(damaged)?.iter().map(str::to_ascii_lowercase).collect();
-        let twice = titles.iter().enumerate().find(|(at, title)| titles[..*at].contains(title));
-        if let Some((_, title)) = twice {
+        let mut known = HashSet::new();
+        if let Some(title) = titles.iter().find(|title| !known.insert(title.as_str())) {
             return Err(error(format!("column {title:?} twice")));
         }
         let rank_at = titles.iter().position(|title| title == "rank");
@@ -170,6 +174,15 @@ impl Layout {
     }
 }
 
+/// An axis as the ranks of a run have it.
+struct Axis<'a> {
+    name: &'a Arc<str>,
+    /// Times outside communication and numbers of ranks by position.
+    times: BTreeMap<u64, (f64, u64)>,
+    /// Ranks that have a position on it.
+    placed: usize,
+}
+
 /// Returns the imbalance of each run along the axes on which its ranks have different positions, and in a sentence each
 /// axis on which only some have one: nothing is compared there.
 #[must_use]
@@ -180,24 +193,21 @@ pub fn imbalances(ranks: &[Rank]) -> (Vec<Imbalance>, Vec<String>) {
     }
     let (mut found, mut notes) = (Vec::new(), Vec::new());
     for (run, ranks) in runs {
-        let mut axes: Vec<&Arc<str>> = Vec::new();
-        for (axis, _) in ranks.iter().flat_map(|rank| &rank.positions) {
-            if !axes.contains(&axis) {
-                axes.push(axis);
+        let mut axes: Vec<Axis<'_>> = Vec::new();
+        let mut known: HashMap<&Arc<str>, usize> = HashMap::new();
+        for rank in &ranks {
+            let time = compute(rank);
+            for (name, position) in &rank.positions {
+                let at = *known.entry(name).or_insert_with(|| {
+                    axes.push(Axis { name, times: BTreeMap::new(), placed: 0 });
+                    axes.len() - 1
+                });
+                let (sum, count) = axes[at].times.entry(*position).or_default();
+                (*sum, *count) = (*sum + time, *count + 1);
+                axes[at].placed += 1;
             }
         }
-        for axis in axes {
-            // Times outside communication and numbers of ranks by position.
-            let mut times: BTreeMap<u64, (f64, u64)> = BTreeMap::new();
-            let mut placed = 0;
-            for rank in &ranks {
-                let position = rank.positions.iter().find(|(known, _)| known == axis);
-                if let Some((_, position)) = position {
-                    let (time, count) = times.entry(*position).or_default();
-                    (*time, *count) = (*time + compute(rank), *count + 1);
-                    placed += 1;
-                }
-            }
+        for Axis { name: axis, times, placed } in axes {
             // The size of an axis is in the names of all ranks, and is no position.
             if times.len() < 2 {
                 continue;
@@ -258,6 +268,8 @@ mod tests {
         assert!((found[1].ratio() - 1.8 / 1.05).abs() < 1e-12, "{found:?}");
         let error = place(&mut ranks, &axes[..1]).unwrap_err();
         assert_eq!(error, "the axes have 2 positions, the run has ranks 0 to 7");
+        let twice = ["data", "data"].map(|axis| (axis.to_owned(), 2));
+        assert_eq!(place(&mut ranks, &twice).unwrap_err(), "axis data twice");
     }
 
     #[test]
