@@ -65,7 +65,7 @@ struct Group {
 
 /// Leaves out launches that repeat earlier ones, and says so.
 pub(super) fn leave_out(profile: &mut Profile, which: Which) {
-    if !may_repeat(profile) {
+    if !may_repeat(profile) || began_apart(profile) {
         return;
     }
     let (groups, twins) = compare(profile, which);
@@ -141,6 +141,26 @@ fn may_repeat(profile: &Profile) -> bool {
         current = Some((process, id));
     }
     false
+}
+
+/// Whether no launch began when one of the same process and number did, all of one format, and no input has a number
+/// twice: then none is a copy. Traces of many ranks are so, whose launches have the same numbers.
+fn began_apart(profile: &Profile) -> bool {
+    let launches = &profile.launches;
+    let formats = profile.sources.windows(2);
+    let is_one_format = formats.into_iter().all(|pair| pair[0].format == pair[1].format);
+    if !is_one_format || (0..launches.len()).any(|row| launches.start(row).is_none()) {
+        return false;
+    }
+    let mut rows: Vec<u32> = (0..launches.len() as u32).collect();
+    let numbers = |row: u32| (launches.run(row as usize).0, launches.numbers(row as usize));
+    rows.sort_by_key(|row| numbers(*row));
+    if rows.windows(2).any(|pair| numbers(pair[0]) == numbers(pair[1])) {
+        return false;
+    }
+    let began = |row: u32| (launches.start(row as usize), launches.numbers(row as usize));
+    rows.sort_by_key(|row| began(*row));
+    rows.windows(2).all(|pair| began(pair[0]) != began(pair[1]))
 }
 
 /// The groups of launches, and for rows that are the same as one that comes before it that row.
@@ -377,7 +397,7 @@ fn tell(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{DeviceHint, Origin, Source};
+    use crate::model::{DeviceHint, Origin, OriginId, Source};
 
     /// Seconds since 1970 in the place of a duration, and the longest time there can be.
     #[test]
@@ -438,6 +458,36 @@ mod tests {
                 "b.csv repeats a.csv: 2 launches (same process, launch ID, kernel and values; counted once)"
             ]
         );
+    }
+
+    /// Traces of two ranks: the same numbers and times at other starts. One that began at the same time is a copy where
+    /// all are; a number that an input has twice is another run.
+    #[test]
+    fn launches_that_began_at_other_times_are_no_copies() {
+        let traces = |rows: &[(u16, u32, u64)]| {
+            let mut profile = profile(&[]);
+            let mut values = Values::default();
+            values.set(Quantity::Duration, 5e-7, OriginId::default());
+            for (source, id, start) in rows {
+                let (source, id, start) = (*source, *id, Some(*start));
+                let head = Head { source, id, start, count: 1, ..Head::default() };
+                profile.launches.push(head, &values);
+            }
+            profile
+        };
+        for (rows, is_apart, left) in [
+            ([(0, 0, 10), (0, 1, 20), (1, 0, 11), (1, 1, 21)], true, 4),
+            // Other launches at the same time.
+            ([(0, 0, 10), (0, 1, 20), (1, 0, 20), (1, 1, 30)], true, 4),
+            ([(0, 0, 10), (0, 1, 20), (1, 0, 10), (1, 1, 20)], false, 2),
+            ([(0, 0, 10), (0, 1, 20), (1, 0, 10), (1, 1, 21)], false, 4),
+            ([(0, 0, 10), (0, 1, 20), (0, 0, 30), (0, 1, 40)], false, 4),
+        ] {
+            let mut profile = traces(&rows);
+            assert_eq!(began_apart(&profile), is_apart, "{rows:?}");
+            leave_out(&mut profile, Which::All);
+            assert_eq!(profile.launches.len(), left, "{rows:?}");
+        }
     }
 
     #[test]

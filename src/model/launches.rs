@@ -353,6 +353,12 @@ impl Launches {
         (self.heads.process.get(row), self.heads.id.get(row))
     }
 
+    /// Returns the start of launch `row` in nanoseconds, as in [`Head::start`].
+    #[must_use]
+    pub fn start(&self, row: usize) -> Option<u64> {
+        Some(self.heads.start.get(row)).filter(|start| *start != NO_START)
+    }
+
     /// Iterates over the devices of all launches.
     pub(super) fn devices(&self) -> impl Iterator<Item = HintId> {
         (0..self.len()).map(|row| self.device(row))
