@@ -452,6 +452,23 @@ fn whole_numbers_grouped_by_points_are_whole() {
     assert_eq!(profile.launch(0).value(Quantity::Duration), Some(5.632 * 1e-9));
 }
 
+/// `PyProf` counts nanoseconds: a point in them groups digits, unless one of them has other decimals.
+#[test]
+fn nanoseconds_of_pyprof_are_whole() {
+    for (times, read) in
+        [(["3.104", "12.104"], [3104.0, 12104.0]), (["3.104", "12.25"], [3.104, 12.25])]
+    {
+        let [one, two] = times;
+        let text = format!(
+            "\"Idx\",\"Kernel\",\"Op\",\"Sil(ns)\",\"FLOPs\"\n\"1\",\"k\",\"relu\",\"{one}\",\"1.125\"\n\"2\",\"k\",\"relu\",\"{two}\",\"8\"\n"
+        );
+        let profile = ingest::read_text("net.csv", text.leak(), &Options::default()).unwrap();
+        let times: Vec<f64> =
+            profile.iter().filter_map(|one| one.value(Quantity::Duration)).collect();
+        assert_eq!(times, read.map(|time| time / 1e9), "{one} {two}");
+    }
+}
+
 /// Every row of a trace has a start: the same kernel starts and lasts the same only once.
 #[test]
 fn rows_repeated_in_a_trace_are_counted_once_and_named() {

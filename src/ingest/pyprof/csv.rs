@@ -90,10 +90,11 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             let titles: Vec<String> = record.iter().map(str::to_owned).collect();
             at = Columns::of(&titles).as_ref().map_or(at, numeric);
         }
-        for cell in at.iter().flatten().filter_map(|at| record.get(*at)) {
-            // Nanoseconds, operations and bytes; Python prints any number of decimals behind a point.
-            let content = if cell.contains('.') { Content::Any } else { Content::Whole };
-            evidence.add(cell, content, || None);
+        // Whole nanoseconds; of operations and bytes Python prints any number of decimals behind a point.
+        for (place, cell) in at.iter().enumerate() {
+            let Some(cell) = cell.and_then(|at| record.get(at)) else { continue };
+            let is_whole = place == 0 || !cell.contains('.');
+            evidence.add(cell, if is_whole { Content::Whole } else { Content::Any }, || None);
         }
     }
     let numerals = reading.numerals(&evidence, true)?;
