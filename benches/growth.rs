@@ -35,6 +35,9 @@ const STEPS: &[Step] = &[
     Step { name: "files", what: "rank files of 20 launches", size: 250, prepare: files },
     Step { name: "small", what: "files of 3 launches", size: 5_000, prepare: small },
     Step { name: "convert", what: "launches of PyProf, converted", size: 50_000, prepare: convert },
+    Step { name: "timeline", what: "launches of cuda_gpu_trace", size: 50_000, prepare: timeline },
+    Step { name: "trace", what: "launches of a Chrome trace", size: 25_000, prepare: trace },
+    Step { name: "table", what: "launches of a table in JSON", size: 25_000, prepare: table },
     Step { name: "keys", what: "launches with a key of their own", size: 10_000, prepare: keys },
     Step { name: "gate", what: "kernels, 5 runs against 5", size: 5_000, prepare: gate },
     Step { name: "store", what: "saves of 200 kernels", size: 10, prepare: store },
@@ -272,6 +275,74 @@ fn convert(folder: &Path, size: usize) -> Vec<Vec<String>> {
     let (from, to) = (file(folder, "net.csv"), file(folder, "launches.csv"));
     fs::write(&from, text).unwrap();
     vec![words(&format!("convert {} -o {}", from.display(), to.display()))]
+}
+
+/// Time of a launch in nanoseconds.
+fn nanoseconds(launch: usize) -> usize {
+    2_000 + (900_000.0 * noise(launch)) as usize
+}
+
+/// The list of launches that `nsys stats` prints.
+fn timeline(folder: &Path, size: usize) -> Vec<Vec<String>> {
+    let mut text = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name\n".to_owned();
+    let mut start = 0;
+    for launch in 0..size {
+        let (time, kernel) = (nanoseconds(launch), launch % 100);
+        let _ = writeln!(
+            text,
+            "{start},{time},{launch},{},1,1,128,1,1,64,0.000,0.016,,,,,NVIDIA A100-SXM4-80GB (0),1,,7,\"{}\"",
+            1 + kernel,
+            name(kernel)
+        );
+        start += time + 1_100;
+    }
+    let path = file(folder, "trace.csv");
+    fs::write(&path, text).unwrap();
+    vec![words(&format!("analyze {}", path.display()))]
+}
+
+/// A trace of the `PyTorch` profiler: each launch with its operator and its call.
+fn trace(folder: &Path, size: usize) -> Vec<Vec<String>> {
+    let mut text = "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA A100-SXM4-80GB\", \"computeMajor\": 8, \"computeMinor\": 0, \"numSms\": 108}], \"traceEvents\": [\n".to_owned();
+    let mut start = 0;
+    for launch in 1..=size {
+        let (time, kernel) = (nanoseconds(launch), launch % 100);
+        let at = |more: usize| (start + more) as f64 / 1_000.0;
+        let event = |cat: &str, name: &str, id: usize, (ts, dur): (f64, f64), args: &str| {
+            format!(
+                "{{\"ph\": \"X\", \"cat\": \"{cat}\", \"name\": \"{name}\", \"pid\": {id}, \"tid\": {id}, \"ts\": {ts:.3}, \"dur\": {dur:.3}, \"args\": {{{args}}}}},\n"
+            )
+        };
+        let operator = format!(
+            "\"External id\": {launch}, \"Input Dims\": [[{}, 1024], [{}, 1024]], \"Input type\": [\"float\", \"float\"]",
+            64 + kernel,
+            64 + kernel
+        );
+        text += &event("cpu_op", "aten::add", 9, (at(0), 1.5), &operator);
+        let call = format!("\"External id\": {launch}, \"correlation\": {launch}");
+        text += &event("cuda_runtime", "cudaLaunchKernel", 9, (at(500), 0.5), &call);
+        let kernel = format!(
+            "{call}, \"device\": 0, \"stream\": 7, \"registers per thread\": 32, \"shared memory\": 0, \"grid\": [{}, 1, 1], \"block\": [128, 1, 1]",
+            1 + kernel
+        );
+        let name = name(launch % 100);
+        text += &event("kernel", &name, 0, (at(1_600), time as f64 / 1_000.0), &kernel);
+        start += time + 2_000;
+    }
+    text.truncate(text.len() - 2);
+    text.push_str("\n]}\n");
+    let path = file(folder, "trace.json");
+    fs::write(&path, text).unwrap();
+    vec![words(&format!("analyze {}", path.display()))]
+}
+
+/// A launch table as JSON.
+fn table(folder: &Path, size: usize) -> Vec<Vec<String>> {
+    let from = page_of(&file(folder, "run.csv"), size, 100, 0, 0);
+    let to = file(folder, "launches.json");
+    let mut prepare = words(&format!("convert {from} -o {}", to.display()));
+    prepare.push(PREPARES.to_owned());
+    vec![prepare, words(&format!("analyze {} --device A100-SXM4-80GB", to.display()))]
 }
 
 /// A launch table as JSON, in which each launch has a key that no other has.
