@@ -35,12 +35,17 @@ pub(crate) fn toml(text: &str, error: &toml::de::Error) -> Fault {
 pub(crate) fn json(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     let place = if line == 0 { String::new() } else { format!("line {line}, column {column}: ") };
+    format!("{place}{}", json_alone(error))
+}
+
+/// The same without its place.
+pub(crate) fn json_alone(error: &serde_json::Error) -> String {
     if error.is_eof() {
-        return format!("{place}the JSON ends too early; the file is cut off");
+        return "the JSON ends too early; the file is cut off".to_owned();
     }
     let text = error.to_string();
     let bare = text.rfind(" at line ").and_then(|end| text.get(..end)).unwrap_or(&text);
-    format!("{place}{}", words(bare).0)
+    words(bare).0
 }
 
 /// Most bytes of a file that people write, such as a configuration.

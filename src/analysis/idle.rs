@@ -78,8 +78,8 @@ impl<'a> HostCalls<'a> {
             // Of several that start together the one that was launched first is in front.
             let call = |at: &u32| &self.calls[*at as usize];
             let at = launches.partition_point(|at| call(at).work < next);
-            let launched = launches.get(at).map(call).filter(|call| call.work == next);
-            let Some(LaunchCall { start: called, thread, .. }) = launched else {
+            let cause = launches.get(at).map(call).filter(|call| call.work == next);
+            let Some(LaunchCall { start: called, thread, .. }) = cause else {
                 unknown += next - idle;
                 continue;
             };

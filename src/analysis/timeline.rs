@@ -277,14 +277,14 @@ fn timeline<'a>(
     let sum = |union: &[Interval]| length(union.iter().copied());
     let (compute, communication) = (sum(&of_compute), sum(&of_communication));
     let kernels = length(both(&of_compute, &of_communication));
-    let copied = sum(&of_copies);
+    let copying = sum(&of_copies);
     // Computation is most of it: the other two are merged first.
     let others: Vec<Interval> = both(&of_communication, &of_copies).collect();
     let whole: Vec<Interval> = both(&of_compute, &others).collect();
     let busy = sum(&whole);
     let copies = Copies {
         time: seconds(gathered.copied),
-        covered: seconds(copied),
+        covered: seconds(copying),
         exposed: seconds(busy - kernels),
         bytes: if gathered.copies.count == 0 { Some(0) } else { gathered.bytes }
             .map(|bytes| Bytes::new(bytes as f64)),

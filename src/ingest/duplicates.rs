@@ -143,8 +143,8 @@ fn may_repeat(profile: &Profile) -> bool {
     false
 }
 
-/// Whether no launch began when one of the same process and number did, all of one format, and no input has a number
-/// twice: then none is a copy. Traces of many ranks are so, whose launches have the same numbers.
+/// Whether launches of the same process and number began at different times, all inputs have one format, and none has a
+/// number twice: then no launch is a copy. Traces of several ranks are like that: their launches have the same numbers.
 fn began_apart(profile: &Profile) -> bool {
     let launches = &profile.launches;
     let formats = profile.sources.windows(2);

@@ -213,7 +213,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                 profile.notes.push(format!("{}: given twice, read once", input.path().display()));
                 continue;
             }
-            let before = profile.launches.len();
+            let before = (profile.launches.len(), profile.devices.len());
             let result = match parts.next() {
                 Some(part) => part.append_to(&mut profile),
                 None => read_one(input, options, &mut profile)
@@ -230,13 +230,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                         let help = help.unwrap_or_default() + LEAVE_OUT;
                         return Err(error.help(help));
                     }
-                    // A file that breaks off in its middle would pass for a shorter run.
-                    if profile.launches.len() > before {
-                        profile.launches.retain(|row| row < before);
-                    }
-                    let sources = profile.sources.len();
-                    profile.activities.retain(|one| usize::from(one.source) < sources);
-                    profile.steps.retain(|step| usize::from(step.source) < sources);
+                    take_back(&mut profile, before);
                     profile.unread += 1;
                     unread.add(&error);
                 }
@@ -270,6 +264,21 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
 /// As [`read`].
 pub fn read_text(label: &str, text: &str, options: &Options) -> Result<Profile, IngestError> {
     read(&[Input::text(label, text)], options)
+}
+
+/// Takes back what was read of a file that cannot be used, behind so many launches and devices: one that breaks off in its
+/// middle would pass for a shorter run.
+fn take_back(profile: &mut Profile, (launches, devices): (usize, usize)) {
+    if profile.launches.len() > launches {
+        profile.launches.retain(|row| row < launches);
+    }
+    profile.devices.truncate(devices);
+    let sources = profile.sources.len();
+    let is_kept = |source: u16| usize::from(source) < sources;
+    profile.activities.retain(|one| is_kept(one.source));
+    profile.calls.retain(|call| is_kept(call.source));
+    profile.waits.retain(|wait| is_kept(wait.source));
+    profile.steps.retain(|step| is_kept(step.source));
 }
 
 fn read_one(

@@ -3,15 +3,11 @@
 //! It sees the narrow, typed table, never a profiler's file, and no polars type leaves it. Nothing
 //! here runs for `--help` or for a report on one file.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
-use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use polars::prelude::*;
 use polars_arrow::array::StructArray;
@@ -25,6 +21,7 @@ use polars_io::prelude::SerReader;
 use super::SCHEMA;
 use super::cell::{self, Form};
 use super::columns::LaunchColumn;
+use super::quiet::quietly;
 use super::written::{Cells, Table};
 use crate::model::{Launch, NameId, Profile};
 use crate::units::Seconds;
@@ -76,7 +73,7 @@ pub fn parquet(table: &Table<'_>) -> Result<Vec<u8>, FrameError> {
     Ok(bytes)
 }
 
-/// Rows of a launch table that are in memory at once, of those that are written or read.
+/// How many rows of a launch table are written or read at a time.
 const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Returns the schema that the metadata of a Parquet file name; `None` if they name none, or it cannot be read.
@@ -120,7 +117,7 @@ pub fn read_table(
 pub struct Rows {
     bytes: Vec<u8>,
     footer: FileMetadataRef,
-    /// Rows that are not read yet.
+    /// The first row that is not read yet.
     next: usize,
     height: usize,
     text: Cursor<Vec<u8>>,
@@ -139,6 +136,14 @@ impl Rows {
         };
         let footer: FileMetadataRef = quietly(open).unwrap_or(Err(FrameError::Damaged))?;
         let height = footer.num_rows;
+        // A footer that says less would hide rows.
+        let mut in_groups = 0_usize;
+        for group in &footer.row_groups {
+            in_groups = in_groups.saturating_add(group.num_rows());
+        }
+        if height != in_groups {
+            return Err(FrameError::Damaged);
+        }
         let mut rows = Self { bytes, footer, next: 0, height, text: Cursor::default() };
         rows.more()?;
         Ok(rows)
@@ -179,64 +184,6 @@ impl Read for Rows {
         self.more()
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
         self.text.read(buffer)
-    }
-}
-
-type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send>;
-
-/// The calls of the frame library that are running, and the hook that panics had before the first of them.
-struct Calls {
-    running: usize,
-    usual: Option<Arc<Hook>>,
-}
-
-/// The hook belongs to the whole process: the first call sets it, the last one puts the usual one back.
-static CALLS: Mutex<Calls> = Mutex::new(Calls { running: 0, usual: None });
-
-thread_local! {
-    static IS_IN_CALL: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Makes a call of the frame library; `None` if it panics, of which nothing is printed. Threads may call side by
-/// side.
-pub(super) fn quietly<T>(call: impl FnOnce() -> T) -> Option<T> {
-    enter();
-    let was_in_call = IS_IN_CALL.replace(true);
-    let made = catch_unwind(AssertUnwindSafe(call)).ok();
-    IS_IN_CALL.set(was_in_call);
-    leave();
-    made
-}
-
-fn enter() {
-    let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
-    calls.running += 1;
-    if calls.running > 1 {
-        return;
-    }
-    let usual = Arc::new(panic::take_hook());
-    calls.usual = Some(Arc::clone(&usual));
-    panic::set_hook(Box::new(move |panicked| {
-        let is_of_call = IS_IN_CALL.get()
-            || thread::current().name().is_some_and(|name| name.starts_with("polars"));
-        if !is_of_call {
-            usual(panicked);
-        }
-    }));
-}
-
-fn leave() {
-    let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
-    calls.running -= 1;
-    if calls.running > 0 {
-        return;
-    }
-    drop(panic::take_hook());
-    if let Some(usual) = calls.usual.take() {
-        match Arc::try_unwrap(usual) {
-            Ok(usual) => panic::set_hook(usual),
-            Err(usual) => panic::set_hook(Box::new(move |panicked| usual(panicked))),
-        }
     }
 }
 
@@ -317,7 +264,7 @@ fn cells(column: &Column) -> Option<Result<Cells<'static>, PolarsError>> {
     }
 }
 
-/// Some rows of a table, or those of them that it has.
+/// Rows of a table, as far as it has them.
 fn frame(table: &Table<'_>, rows: Range<usize>) -> Result<DataFrame, PolarsError> {
     let rows = rows.start.min(table.height)..rows.end.min(table.height);
     let columns = table

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use super::columns::{LaunchColumn, columns};
 use super::row::{Fault, Row};
-use crate::model::Quantity;
 
 /// Why a cell is not used.
 const TWICE: &str = "given twice for one launch with different values; neither is used";
@@ -46,9 +45,17 @@ impl Header {
         &self.unknown
     }
 
-    /// Iterates over the quantities that have a column.
-    pub fn quantities(&self) -> impl Iterator<Item = Quantity> {
-        self.known.iter().filter(|(_, one)| one.is_value()).filter_map(|(_, one)| one.quantity())
+    /// Adds a column with a title that is new, at a position behind the others.
+    pub fn add(&mut self, title: &str, at: usize) {
+        let all = columns();
+        let Some(place) = all.iter().position(|column| column.name == title) else {
+            self.unknown.push(title.to_owned());
+            return;
+        };
+        let is_before =
+            |known: &&LaunchColumn| all[..place].iter().any(|one| std::ptr::eq(one, *known));
+        let next = self.known.partition_point(|(_, known)| is_before(known));
+        self.known.insert(next, (at, &all[place]));
     }
 
     /// Reads a record into a row. Invalid cells are reported with their position and skipped;
@@ -86,5 +93,25 @@ impl Header {
             }
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_are_added_are_those_of_a_header() {
+        let titles = ["duration_s", "mood", "kernel", "dram_bytes", "source", "zest", "launches"];
+        let mut added = Header::default();
+        for (at, title) in titles.iter().enumerate() {
+            added.add(title, at);
+        }
+        let whole = Header::new(&titles.map(str::to_owned));
+        let known = |header: &Header| -> Vec<(usize, String)> {
+            header.known.iter().map(|(at, column)| (*at, column.name.clone())).collect()
+        };
+        assert_eq!(known(&added), known(&whole));
+        assert_eq!(added.unknown(), whole.unknown());
     }
 }

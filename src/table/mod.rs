@@ -4,6 +4,8 @@ mod cell;
 mod columns;
 mod facts;
 mod header;
+#[cfg(feature = "frames")]
+mod quiet;
 mod row;
 mod written;
 

@@ -17,7 +17,8 @@ use super::SCHEMA;
 use super::cell::{Cell, Form};
 use super::columns::{LaunchColumn, columns};
 use super::facts::{Fact, Facts};
-use super::frames::{FrameError, quietly};
+use super::frames::FrameError;
+use super::quiet::quietly;
 use super::row::Row;
 use crate::model::{Launch, Profile, Quantity};
 

@@ -1,7 +1,7 @@
 //! The launch table as JSON: `{"metadata": {…}, "launches": [{…}, …]}`, read launch by launch.
 //!
 //! Metadata say how quantities were derived, so they have to come first; where they do not, the text of the launches is
-//! kept until they are there.
+//! kept to the end of the document.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::{Launches, tell_unknown};
 use crate::ingest::{IngestError, Reading};
 use crate::plain;
-use crate::table::{Header, SCHEMA, guarded};
+use crate::table::{SCHEMA, guarded};
 
 /// What to do with a document that is not whole.
 const AGAIN: &str = "the file may be damaged or cut; convert the export again";
@@ -36,7 +36,7 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
         return Err(rows.stopped.take().unwrap_or_else(|| damaged(rows.reading, &error)));
     }
     let Rows { reading, mut launches, .. } = rows;
-    let mut unknown = Header::new(&launches.titles).unknown().to_vec();
+    let mut unknown = launches.header.unknown().to_vec();
     unknown.sort_unstable();
     tell_unknown(reading, &unknown);
     launches.width = launches.titles.len();
@@ -60,13 +60,13 @@ struct Rows<'r, 'p> {
     launches: Launches,
     /// Columns by their names.
     places: HashMap<String, usize>,
-    /// The last launch that has each of them.
+    /// For each column, the number of the last launch that has it.
     last: Vec<u64>,
     /// The columns that a launch has a value in, and their texts.
     cells: Vec<(usize, String)>,
     /// Launches are counted: a document need not have lines.
     number: u64,
-    /// The error that ends reading, if it is none of JSON.
+    /// The error that ends reading, if it is not one of the parser.
     stopped: Option<IngestError>,
 }
 
@@ -93,15 +93,15 @@ impl Rows<'_, '_> {
         self.cells.clear();
         self.number += 1;
         while let Some(key) = map.next_key::<String>()? {
+            let at = self.column(&key);
+            if std::mem::replace(&mut self.last[at], self.number) == self.number {
+                return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
+            }
             let text = match map.next_value::<Value>()? {
                 Value::Null => String::new(),
                 Value::String(text) => guarded(&text),
                 value => value.to_string(),
             };
-            let at = self.column(&key);
-            if std::mem::replace(&mut self.last[at], self.number) == self.number {
-                return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
-            }
             if !text.is_empty() {
                 self.cells.push((at, text));
             }
@@ -129,7 +129,7 @@ impl Rows<'_, '_> {
         at
     }
 
-    /// Ends reading with an error that is none of JSON.
+    /// Ends reading with an error that is not one of the parser.
     fn stop<E: serde::de::Error>(&mut self, error: IngestError) -> E {
         self.stopped = Some(error);
         E::custom("stopped")
@@ -177,7 +177,13 @@ impl<'de> Visitor<'de> for Document<'_, '_, '_> {
         }
         let Some(text) = later else { return Ok(()) };
         let mut json = serde_json::Deserializer::from_str(text.get());
-        All(rows).deserialize(&mut json).map_err(A::Error::custom)
+        All(&mut *rows).deserialize(&mut json).map_err(|error| {
+            // Its line is one of the text that was kept, and not of the file.
+            let (number, why) = (rows.number, plain::json_alone(&error));
+            let message = format!("damaged launch table: launch {number}: {why}");
+            rows.stopped.get_or_insert_with(|| rows.reading.error(message).help(AGAIN));
+            A::Error::custom("stopped")
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{
     DeviceHint, Head, HintId, OriginId, OriginKind, Profiler, Quantity, Source, Values,
 };
-use crate::table::{self, Header, Row, Value};
+use crate::table::{Header, Row, Value};
 
 pub(super) const FORMAT: Format = Format {
     name: "launch-table",
@@ -64,8 +64,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 
 fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     let titles = reading.header(|line| may_be_header(line) && is_header(&fields(line)), |_| {})?;
-    let mut launches = Launches::default();
-    launches.width = titles.len();
+    let mut launches = Launches { width: titles.len(), ..Launches::default() };
     launches.set(reading, titles);
     let mut records = reading.records();
     while let Some(record) = records.next()? {
@@ -125,14 +124,12 @@ impl Launches {
         self.titles = titles;
     }
 
-    /// Adds a column behind the others; columns of launches that the table has are then known.
+    /// Adds a column behind the others.
     fn add_column(&mut self, title: &str) {
+        self.header.add(title, self.titles.len());
         self.titles.push(title.to_owned());
         for filled in &mut self.filled {
             filled.push(0);
-        }
-        if table::columns().iter().any(|column| column.name == title) {
-            self.header = Header::new(&self.titles);
         }
     }
 
@@ -309,7 +306,7 @@ fn tell_unknown(reading: &mut Reading<'_>, unknown: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::{Options, read_text};
+    use crate::ingest::{Input, Options, read, read_text};
     use crate::model::Profile;
     use crate::table::SCHEMA;
 
@@ -391,9 +388,10 @@ mod tests {
                 "\"metadata\": {{\"schema\": \"{schema}\", \"column:duration_s\": \"[s] end - start\"}}"
             );
             let launches = "\"launches\": [{\"kernel\": \"k\", \"duration_s\": 0.5}]";
-            match is_behind {
-                false => format!("{{{metadata}, {launches}}}"),
-                true => format!("{{{launches}, \"schema\": \"rooflint/launches/\", {metadata}}}"),
+            if is_behind {
+                format!("{{{launches}, \"schema\": \"rooflint/launches/\", {metadata}}}")
+            } else {
+                format!("{{{metadata}, {launches}}}")
             }
         };
         for is_behind in [false, true] {
@@ -408,8 +406,7 @@ mod tests {
     }
 
     fn json(launches: &str) -> Result<Profile, String> {
-        let text =
-            format!("{{\"metadata\": {{\"schema\": \"{SCHEMA}\"}}, \"launches\": {launches}}}");
+        let text = format!("{}\"launches\": {launches}}}", metadata());
         let read = read_text("table.json", text.leak(), &Options::default());
         read.map_err(|error| error.to_string())
     }
@@ -450,6 +447,37 @@ mod tests {
         let skips: Vec<(u64, &str)> =
             source.skips.first.iter().map(|skip| (skip.line, skip.reason.as_str())).collect();
         assert_eq!(skips, [(3, "a row needs at least one launch"), (4, "not a number")]);
+    }
+
+    /// The first of two files ends behind a launch on another GPU.
+    #[test]
+    fn nothing_is_left_of_a_document_that_breaks_off() {
+        let launch = |device: &str| {
+            let of = "\"kernel\": \"k\", \"duration_s\": 1e-6";
+            format!("{}\"launches\": [{{{of}, \"device\": \"{device}\"}}", metadata())
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let files = [("a.json", launch("A100")), ("b.json", launch("H100") + "]}")];
+        let inputs = files.map(|(name, text)| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            Input::Found(path)
+        });
+        let found = read(&inputs, &Options::default()).unwrap();
+        assert_eq!((found.launches.len(), found.devices.len()), (1, 1));
+        assert_eq!(found.devices[0].name.as_deref(), Some("H100"));
+    }
+
+    /// How a document with metadata begins.
+    fn metadata() -> String {
+        format!("{{\"metadata\": {{\"schema\": \"{SCHEMA}\"}}, ")
+    }
+
+    #[test]
+    fn a_fault_in_launches_before_the_metadata_is_told_by_their_number() {
+        let text = "{\"for\": \"rooflint/launches/1\", \"launches\": [{\"kernel\": \"a\"},\n\n{\"kernel\": \"b\",\n\"kernel\": \"c\"}]}";
+        let error = read_text("t.json", text, &Options::default()).unwrap_err().to_string();
+        assert_eq!(error, "t.json: damaged launch table: launch 2: key \"kernel\" is given twice");
     }
 
     #[test]

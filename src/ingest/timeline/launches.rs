@@ -59,7 +59,7 @@ pub(in crate::ingest) struct Launches {
     repeated: u64,
 }
 
-/// The launches of known start so far, to know one that is repeated: 40 bytes for each.
+/// The launches of known start so far, to know one that is repeated: 32 bytes for each, and its position.
 #[derive(Default)]
 struct Seen {
     launches: Vec<Once>,

@@ -106,9 +106,9 @@ pub(super) fn read(
     let Kernels { launches, settings } = &mut kernels;
     let process = |kernel: &Kernel| settings[kernel.setting as usize].process;
     launches.sort_by(|one, other| {
-        let later = || process(one).cmp(&process(other));
+        let of_process = || process(one).cmp(&process(other));
         let number = || slots.correlation(one.slot).cmp(&slots.correlation(other.slot));
-        one.start.cmp(&other.start).then_with(later).then_with(number)
+        one.start.cmp(&other.start).then_with(of_process).then_with(number)
     });
     Ok(kernels)
 }

@@ -106,10 +106,10 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     drop(operators);
     let (left_out, moved) = activities(&moved, reading, &mut gpus, zero);
     reading.source.clues.extend(left_out.clue());
-    let launched = AllLaunched { kernels: &kernels, devices: &devices, moved };
-    host(reading, &launched, &calls, zero);
+    let work = AllLaunched { kernels: &kernels, devices: &devices, moved };
+    host(reading, &work, &calls, zero);
     let annotated = steps::annotated(database)?;
-    training(reading, annotated, &launched, &calls, zero);
+    training(reading, annotated, &work, &calls, zero);
     reading.source.recorded = Recorded::Everything;
     tell(database, reading, launches, called)
 }
