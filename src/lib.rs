@@ -93,7 +93,7 @@ pub mod session;
 pub mod sql;
 pub mod table;
 pub mod taxonomy;
-#[cfg(any(feature = "cli", feature = "frames", feature = "sqlite"))]
+#[cfg(any(feature = "gate", feature = "sqlite"))]
 mod unfinished;
 pub mod units;
 

@@ -102,7 +102,7 @@ pub(crate) fn io(error: &io::Error) -> String {
 }
 
 /// The next step where a file cannot be written.
-#[cfg(any(feature = "cli", feature = "frames"))]
+#[cfg(any(feature = "cli", all(feature = "frames", feature = "gate")))]
 pub(crate) fn to_write(error: &io::Error) -> &'static str {
     match innermost(error).kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

@@ -181,8 +181,11 @@ impl Read for Rows {
         if read > 0 || buffer.is_empty() || self.next == self.height {
             return Ok(read);
         }
-        self.more()
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+        let first = self.next + 1;
+        self.more().map_err(|error| {
+            let message = format!("the Parquet data are damaged from row {first} on ({error})");
+            io::Error::new(io::ErrorKind::InvalidData, message)
+        })?;
         self.text.read(buffer)
     }
 }
