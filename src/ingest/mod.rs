@@ -319,3 +319,31 @@ fn read_one(
     }
     Ok(observed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Activity, DeviceHint, Head, HostWait, LaunchCall, Source, Step, Values};
+
+    #[test]
+    fn nothing_is_left_of_a_file_that_is_taken_back() {
+        let mut profile = Profile { sources: vec![Source::default()], ..Profile::default() };
+        let mut before = (0, 0);
+        for source in 0..2 {
+            before = (profile.launches.len(), profile.devices.len());
+            let ordinal = Some(source.to_string());
+            let device = profile.hint(DeviceHint { ordinal, ..DeviceHint::default() });
+            let head = Head { source, device, count: 1, ..Head::default() };
+            profile.launches.push(head, &Values::default());
+            profile.activities.push(Activity { source, device, ..Activity::default() });
+            profile.calls.push(LaunchCall { source, device, ..LaunchCall::default() });
+            profile.waits.push(HostWait { source, ..HostWait::default() });
+            profile.steps.push(Step { source, device, ..Step::default() });
+        }
+        take_back(&mut profile, before);
+        assert_eq!((profile.launches.len(), profile.devices.len()), (1, 1));
+        let Profile { activities, calls, waits, steps, .. } = &profile;
+        assert_eq!([activities.len(), calls.len(), waits.len(), steps.len()], [1; 4]);
+        assert_eq!((calls[0].source, waits[0].source), (0, 0));
+    }
+}

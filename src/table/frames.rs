@@ -206,7 +206,7 @@ fn named(metadata: &[(String, String)]) -> Option<&str> {
     metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str())
 }
 
-/// Refuses what is no launch table by its metadata.
+/// Refuses a file whose metadata do not name the schema of launch tables.
 fn is_of_launches(metadata: &[(String, String)]) -> Result<(), FrameError> {
     match named(metadata) {
         Some(SCHEMA) => Ok(()),
@@ -530,6 +530,28 @@ mod tests {
             assert_eq!(text.len(), table.csv().len(), "{height}");
             assert!(text == table.csv(), "{height}");
         }
+    }
+
+    /// A footer that says 10 instead of 46 rows, wherever that number stands.
+    #[test]
+    fn a_footer_with_fewer_rows_hides_none() {
+        let schema = ("schema".to_owned(), SCHEMA.to_owned());
+        let ids = Cells::Count((0..46).map(Some).collect());
+        let table =
+            Table { height: 46, columns: vec![("id".to_owned(), ids)], metadata: vec![schema] };
+        let bytes = parquet(&table).unwrap();
+        // Thrift's compact form: a field of 64 bits, and the number in zigzag.
+        let places = (1..bytes.len()).filter(|at| bytes[at - 1..=*at] == [0x16, 2 * 46]);
+        let mut refused = 0;
+        for at in places {
+            let mut bytes = bytes.clone();
+            bytes[at] = 2 * 10;
+            match read(bytes) {
+                Ok(text) => assert_eq!(text, table.csv()),
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(refused > 0, "no number of rows was found");
     }
 
     #[test]

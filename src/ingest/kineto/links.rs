@@ -118,6 +118,16 @@ mod tests {
         assert_eq!(linked(&[kernel(2, 2), kernel(7, 7)], &[(2, 0, 65)]), [Some(3), None]);
     }
 
+    /// A graph is launched again with its correlation: the last call counts. Of operators with one number the first does.
+    #[test]
+    fn of_calls_with_one_number_one_counts() {
+        let launches = [(1, 0, 40), (2, 0, 65), (1, 0, 25)];
+        assert_eq!(linked(&[kernel(0, 1)], &launches), [Some(2)]);
+        let calls = [call(7, 0, 10, 50), call(7, 0, 20, 30)];
+        let kernels = [kernel(7, 1)];
+        assert_eq!(Links::new(&kernels, &calls, &[]).operator(&kernels[0]), Some(0));
+    }
+
     #[test]
     fn parents_enclose() {
         let calls = CALLS.map(|(external, thread, start, end)| call(external, thread, start, end));

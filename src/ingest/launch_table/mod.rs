@@ -96,7 +96,7 @@ struct Derived {
 #[derive(Default)]
 struct Launches {
     titles: Vec<String>,
-    /// How many columns the table has, which a report tells.
+    /// How many columns the table has, for the report.
     width: usize,
     header: Header,
     /// Where every row has a number.
@@ -203,9 +203,10 @@ impl Launches {
         let metadata = &self.metadata;
         let derived = self.derived.entry(value.quantity).or_insert_with(|| {
             let name = value.quantity.column();
-            let told = metadata.get(&format!("column:{name}"));
+            let stated = metadata.get(&format!("column:{name}"));
             // Of `[B] a + b` the unit is left out.
-            let formula = told.map(|told| told.split_once("] ").map_or(&**told, |(_, rest)| rest));
+            let formula =
+                stated.map(|text| text.split_once("] ").map_or(&**text, |(_, rest)| rest));
             Derived { formula: formula.map_or(name, str::to_owned), known: Vec::new() }
         });
         let known = derived.known.iter().find(|one| one.0 == value.kind && one.1 == bits);

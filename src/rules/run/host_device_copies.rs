@@ -3,7 +3,7 @@
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
-use crate::units::Bytes;
+use crate::units::{Bytes, Seconds, si};
 
 pub(super) const RULE: Rule = Rule {
     id: "host-device-copies",
@@ -18,7 +18,8 @@ kernels leave the device idle.
 
 ## Detection
 Host-to-device and device-to-host copies take `share` or more of the time of kernels and copies
-together. No savings are claimed: a profile's sums do not show overlap.
+together. Savings: at most the time in which copies run beside no kernel, where the trace has the
+starts of all work; none where it does not, because sums do not show overlap.
 
 ## Remedy
 Keep data on the device; copy on a separate stream from pinned memory while kernels run; one large
@@ -50,12 +51,19 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let of_kernels = copies.kernels.iter().map(|kernel| kernel.bytes);
     let sizes = of_kernels.chain(copies.moved.iter().map(|one| one.bytes));
     let bytes: Option<f64> = sizes.map(|bytes| bytes.map(Bytes::get)).sum();
-    let finding = copies
-        .finding(run, format!("copies between host and device: {}", copies.words()))
+    let exposed = (!run.analysis.timelines.is_empty()).then(|| run.exposed(copies.time));
+    let beside = exposed.map_or_else(String::new, |exposed| {
+        format!(", {} of it beside no kernel", si(exposed, "s"))
+    });
+    let mut finding = copies
+        .finding(run, format!("copies between host and device: {}{beside}", copies.words()))
         .confidence(Confidence::High)
         .evidence_if("bytes", bytes, "B")
         .evidence_if("rate", bytes.map(|bytes| bytes / copies.time.get()), "B/s")
         .next("copy on a separate stream from pinned memory, or keep the data on the device");
+    if let Some(exposed) = exposed.filter(|exposed| *exposed > Seconds::ZERO) {
+        finding = finding.at_stake(exposed, "exposed");
+    }
     Ok(vec![finding])
 }
 
