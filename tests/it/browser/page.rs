@@ -320,11 +320,16 @@ fn every_fixture_makes_a_page_without_complaints() {
     let Some(mut browser) = Browser::start() else { return };
     for (path, device) in fixtures() {
         let profile = ingest::read(&[Input::Named(path.clone())], &reading(&path)).unwrap();
-        if Session::default().on(device.clone()).analyze(&profile).is_err() {
+        let Ok(analysis) = Session::default().on(device.clone()).analyze(&profile) else {
             continue;
-        }
+        };
         let address = browser.show(&page_of(&profile, device));
         assert!(browser.number("document.querySelectorAll('#rows tr').length") > 0.0);
+        // What has a measured time is drawn, on the chart or beside it.
+        let drawn = "document.querySelectorAll('#off li').length + (document.documentElement.classList.contains('alone') ? 0 : 1)";
+        if analysis.totals.measured.get() > 0.0 {
+            assert!(browser.number(drawn) > 0.0, "{}", path.display());
+        }
         clean(&mut browser, &address);
     }
 }
