@@ -77,7 +77,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             let done = perform(&cli, &terminal);
             (terminal, done)
         }
-        Err(failure) => (Terminal::new(&early, typed), Err(failure)),
+        Err(failure) => {
+            let terminal = Terminal::new(&early, typed);
+            let done = terminal.answer(failure);
+            (terminal, done)
+        }
     };
     match done {
         Ok(()) => exit::DONE,

@@ -152,7 +152,10 @@ impl Terminal {
             return;
         }
         if let Failure::CommandLine(message) = failure {
-            return self.show(message);
+            let text = self.rendered(message, self.stderr_color);
+            // Nothing is left to do if standard error is gone.
+            let _ = io::stderr().write_all(text.as_bytes());
+            return;
         }
         let paint = |code: &str, text: &str| {
             if self.stderr_color {
@@ -197,20 +200,19 @@ impl Terminal {
         }
     }
 
-    /// Prints help or the version to standard output, or what is wrong with the command line to standard
-    /// error.
-    fn show(&self, message: &clap::Error) {
-        let rendered = message.render();
-        let text = |color: bool| {
-            let text = if color { rendered.ansi().to_string() } else { rendered.to_string() };
-            self.style.adapted(text)
-        };
-        // Nothing is left to do if the reader is gone.
-        let _ = if message.use_stderr() {
-            io::stderr().write_all(text(self.stderr_color).as_bytes())
-        } else {
-            io::stdout().write_all(text(self.style.color).as_bytes())
-        };
+    /// Prints the help or the version, if that was asked for; any other failure stays one.
+    pub(super) fn answer(&self, failure: Failure) -> Result<(), Failure> {
+        match failure {
+            Failure::CommandLine(asked) if !asked.use_stderr() => {
+                self.print(&self.rendered(&asked, self.style.color))
+            }
+            failure => Err(failure),
+        }
+    }
+
+    fn rendered(&self, message: &clap::Error, color: bool) -> String {
+        let text = message.render();
+        self.style.adapted(if color { text.ansi().to_string() } else { text.to_string() })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::runs::may_be_one;
+use super::alike::Alike;
 use crate::model::{NameId, Origin, Profile, Quantity, Values};
 
 /// The format of files that hold nothing but averages.
@@ -43,12 +43,11 @@ pub(super) fn join(profile: &mut Profile) {
     }
     let mut gone = vec![false; profile.launches.len()];
     let mut outcomes: BTreeMap<u16, Outcome> = BTreeMap::new();
+    let mut alike = Alike::default();
     for donor in averages {
         let head = profile.launches.head(donor);
-        let device = &profile.devices[usize::from(head.device.0)];
         let fits = |row: &usize| {
-            let other = profile.launches.head(*row).device;
-            may_be_one(&profile.devices[usize::from(other.0)], device)
+            alike.are(&profile.devices, profile.launches.head(*row).device, head.device)
         };
         let hosts: Vec<usize> =
             launches.get(&head.name).into_iter().flatten().copied().filter(fits).collect();

@@ -7,10 +7,10 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::runs::{adopt_advice, may_be_one};
+use super::alike::Alike;
+use super::runs::adopt_advice;
 use crate::model::{
-    DeviceHint, Dim3, KernelName, NameId, Origin, OriginKind, Profile, Profiler, Quantity, Shape,
-    Values,
+    Dim3, KernelName, NameId, Origin, OriginKind, Profile, Profiler, Quantity, Shape, Values,
 };
 
 /// What launches of the same work share: the name in one spelling, and the shape.
@@ -181,18 +181,6 @@ fn named(profile: &Profile, rows: &[usize]) -> String {
     if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first }
 }
 
-/// Whether two descriptions may be of the same kind of device; drivers and profilers spell its name in several ways.
-fn is_same_kind(one: &DeviceHint, two: &DeviceHint) -> bool {
-    let plain = |hint: &DeviceHint| {
-        let name = hint.name.as_ref().map(|name| {
-            let name = name.to_lowercase().replace("nvidia", "").replace("tesla", "");
-            name.chars().filter(char::is_ascii_alphanumeric).collect::<String>()
-        });
-        DeviceHint { name, ..hint.clone() }
-    };
-    may_be_one(&plain(one), &plain(two))
-}
-
 /// What was joined, for the note.
 #[derive(Default)]
 struct Joined {
@@ -204,20 +192,17 @@ struct Joined {
     averaged: usize,
     /// Kernels that only Nsight Compute has.
     untraced: usize,
+    alike: Alike,
 }
 
 impl Joined {
     /// Gives launches of a trace the counters of launches of the same work.
     fn give(&mut self, profile: &mut Profile, hosts: &[usize], donors: &[usize]) {
-        let device = |profile: &Profile, row: usize| profile.launches.head(row).device;
-        let hint = |profile: &Profile, row: usize| {
-            profile.devices.get(usize::from(device(profile, row).0)).cloned().unwrap_or_default()
-        };
-        let donors: Vec<usize> = donors
-            .iter()
-            .copied()
-            .filter(|donor| is_same_kind(&hint(profile, hosts[0]), &hint(profile, *donor)))
-            .collect();
+        let device = |row: usize| profile.launches.head(row).device;
+        let host = device(hosts[0]);
+        let donors = donors.iter().copied();
+        let donors: Vec<usize> =
+            donors.filter(|donor| self.alike.are(&profile.devices, host, device(*donor))).collect();
         if donors.is_empty() {
             return;
         }
@@ -393,13 +378,34 @@ mod tests {
         );
     }
 
+    /// The trace says which GPU it is of, the counters only their compute capability, 8.0.
     #[test]
-    fn a_device_is_one_in_several_spellings() {
-        let named =
-            |name: &str| DeviceHint { name: Some(name.to_owned()), ..DeviceHint::default() };
-        assert!(is_same_kind(&named("NVIDIA A100-SXM4-40GB"), &named("A100-SXM4-40GB")));
-        assert!(is_same_kind(&named("Tesla V100-SXM2-16GB"), &DeviceHint::default()));
-        assert!(!is_same_kind(&named("NVIDIA A100-SXM4-40GB"), &named("NVIDIA H200")));
+    fn counters_of_another_architecture_are_not_used() {
+        let read = |device: &str, names: &[&str]| {
+            let mut trace = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n".to_owned();
+            for (at, name) in names.iter().enumerate() {
+                trace += &format!("{at}000,500,{at},64,1,1,128,1,1,{device} (0),1,7,{name}\n");
+            }
+            let counters = format!("{COUNTERS}{}", counted(0, "gemm", 64, 300));
+            let inputs = [Input::text("trace.csv", &trace), Input::text("counters.csv", &counters)];
+            read(&inputs, &Options { strict: true, ..Options::default() }).unwrap()
+        };
+        // A run of one launch, and a launch of several.
+        for names in [&["gemm"][..], &["relu", "gemm", "gemm"]] {
+            let same = read("NVIDIA A100-SXM4-40GB", names);
+            assert_eq!(same.launches.len(), names.len());
+            let last = same.launch(names.len() - 1);
+            assert_eq!(last.value(Quantity::DramBytes), Some(300.0));
+            let other = read("NVIDIA H100 80GB HBM3", names);
+            assert_eq!(other.launches.len(), names.len() + 1);
+            assert_eq!(other.launch(names.len() - 1).value(Quantity::DramBytes), None);
+            assert_eq!(
+                other.checks,
+                [
+                    "trace.csv and counters.csv are of different devices: they are reported side by side"
+                ]
+            );
+        }
     }
 
     #[test]

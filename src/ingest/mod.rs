@@ -12,6 +12,7 @@ macro_rules! formats {
 }
 
 mod ahead;
+mod alike;
 mod averages;
 mod beside;
 mod counters;

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::alike::{Alike, may_be_one};
 use crate::model::{DeviceHint, Head, HintId, NameId, OriginKind, Profile, Quantity, Values};
 
 /// What a group of launches has values for.
@@ -63,18 +64,6 @@ type Key = (u32, NameId, Option<u64>);
 
 fn key(head: &Head) -> Key {
     (head.id, head.name, head.shape.blocks)
-}
-
-/// Whether two descriptions may be of the same kind of device.
-pub(super) fn may_be_one(one: &DeviceHint, two: &DeviceHint) -> bool {
-    fn agree<T: PartialEq>(one: Option<&T>, two: Option<&T>) -> bool {
-        one.zip(two).is_none_or(|(one, two)| one == two)
-    }
-    agree(one.name.as_ref(), two.name.as_ref())
-        && agree(one.compute_capability.as_ref(), two.compute_capability.as_ref())
-        && agree(one.gfx.as_ref(), two.gfx.as_ref())
-        && agree(one.sms.as_ref(), two.sms.as_ref())
-        && agree(one.memory_bus_bits.as_ref(), two.memory_bus_bits.as_ref())
 }
 
 /// How many groups that fit several runs are named.
@@ -293,13 +282,13 @@ fn has(profile: &Profile, rows: &[usize]) -> Has {
 fn pairs(profile: &Profile, host: &Group, donor: &Group) -> Vec<(usize, usize)> {
     let mut by_key: HashMap<Key, usize> =
         host.rows.iter().map(|row| (key(&profile.launches.head(*row)), *row)).collect();
-    let device = |head: &Head| profile.devices.get(usize::from(head.device.0));
+    let mut alike = Alike::default();
     let mut pairs = Vec::new();
     for row in &donor.rows {
         let head = profile.launches.head(*row);
         let Some(host) = by_key.get(&key(&head)).copied() else { continue };
-        let devices = device(&profile.launches.head(host)).zip(device(&head));
-        if devices.is_none_or(|(one, two)| may_be_one(one, two)) {
+        let of_host = profile.launches.head(host).device;
+        if alike.are(&profile.devices, of_host, head.device) {
             by_key.remove(&key(&head));
             pairs.push((host, *row));
         }

@@ -270,9 +270,13 @@ fn a_full_disk_is_an_error_and_leaves_nothing() {
         assert!(done.err.contains("help: make room"), "{}", done.err);
         let done = run(path, &["convert", "run.csv", "-o", "csv=/dev/full"]);
         assert!(done.err.contains("/dev/full: cannot write: the disk is full"), "{}", done.err);
-        let mut command = rooflint(path, &["run.csv"]);
-        command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
-        assert_eq!(self::done(command).code, Some(2));
+        for words in [&["run.csv"][..], &["--help"], &["gate", "--help"], &["--version"]] {
+            let mut command = rooflint(path, words);
+            command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
+            let done = self::done(command);
+            assert_eq!(done.code, Some(2), "{words:?}");
+            assert!(done.err.contains("the disk is full"), "{}", done.err);
+        }
     }
     // Files of at most 4 KiB, and an error instead of the signal.
     let done = limited(path, "ulimit -f 8", &["run.csv", "-o", "report.html"]);

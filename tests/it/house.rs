@@ -115,7 +115,20 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("catalog", &["json", "plain", "units", "roofline", "model"]),
     ("predict", &["plain", "units", "roofline", "model", "catalog"]),
     ("taxonomy", &["plain", "units", "model"]),
-    ("ingest", &["json", "plain", "unfinished", "units", "roofline", "model", "table", "predict"]),
+    (
+        "ingest",
+        &[
+            "json",
+            "plain",
+            "unfinished",
+            "units",
+            "roofline",
+            "model",
+            "table",
+            "catalog",
+            "predict",
+        ],
+    ),
     (
         "analysis",
         &["units", "scalar", "roofline", "model", "law", "table", "catalog", "predict", "taxonomy"],
