@@ -55,6 +55,10 @@ pub struct Copies {
     pub covered: Seconds,
     /// Part of it without a kernel.
     pub exposed: Seconds,
+    /// Time in which nothing but copies between host and device runs.
+    pub host_alone: Seconds,
+    /// Time in which nothing but other copies and fills runs.
+    pub others_alone: Seconds,
     /// Bytes that they moved, if all of them have a size.
     pub bytes: Option<Bytes>,
 }
@@ -146,13 +150,17 @@ pub(super) fn moved(profile: &Profile, taxonomy: &Taxonomy) -> Vec<Moved> {
 enum Part {
     Compute,
     Communication,
+    /// Between host and device.
+    HostCopy,
+    /// Other copies, and fills.
     Copy,
 }
 
 impl Part {
     fn of(class: &Class) -> Self {
         match class.kind {
-            Some(Kind::Memcpy | Kind::MemcpyHost | Kind::MemcpyPeer | Kind::Memset) => Self::Copy,
+            Some(Kind::MemcpyHost) => Self::HostCopy,
+            Some(Kind::Memcpy | Kind::MemcpyPeer | Kind::Memset) => Self::Copy,
             _ if class.category == Category::Communication => Self::Communication,
             _ => Self::Compute,
         }
@@ -160,7 +168,7 @@ impl Part {
 }
 
 /// How many parts there are.
-const PARTS: usize = 3;
+const PARTS: usize = 4;
 
 /// What is gathered of one device.
 #[derive(Debug, Default)]
@@ -245,7 +253,7 @@ fn gather(profile: &Profile, taxonomy: &Taxonomy) -> BTreeMap<(u16, HintId), Gat
         };
         let part = part(one.name);
         of.add(start, one.duration, part);
-        if part == Part::Copy {
+        if matches!(part, Part::HostCopy | Part::Copy) {
             let first = of.copies.count == 0;
             of.copies.count += 1;
             of.copied = of.copied.saturating_add(one.duration);
@@ -273,19 +281,27 @@ fn timeline<'a>(
     let first = all().map(|(start, _)| *start).min().unwrap_or(0);
     let last = all().map(|(_, end)| *end).max().unwrap_or(0);
     let number = all().count() as u64;
-    let [of_compute, of_communication, of_copies] = gathered.work.map(union);
+    let [of_compute, of_communication, of_host_copies, of_other_copies] = gathered.work.map(union);
     let sum = |union: &[Interval]| length(union.iter().copied());
+    // Computation is most of it: the others are merged first.
+    let beside_compute = |one: &[Interval], other: &[Interval]| -> Vec<Interval> {
+        let others: Vec<Interval> = both(one, other).collect();
+        both(&of_compute, &others).collect()
+    };
     let (compute, communication) = (sum(&of_compute), sum(&of_communication));
     let kernels = length(both(&of_compute, &of_communication));
-    let copying = sum(&of_copies);
-    // Computation is most of it: the other two are merged first.
-    let others: Vec<Interval> = both(&of_communication, &of_copies).collect();
-    let whole: Vec<Interval> = both(&of_compute, &others).collect();
+    let of_copies: Vec<Interval> = both(&of_host_copies, &of_other_copies).collect();
+    let whole = beside_compute(&of_communication, &of_copies);
     let busy = sum(&whole);
+    let without = |copies: &[Interval], others: &[Interval]| {
+        if copies.is_empty() { 0 } else { busy - sum(&beside_compute(&of_communication, others)) }
+    };
     let copies = Copies {
         time: seconds(gathered.copied),
-        covered: seconds(copying),
+        covered: seconds(sum(&of_copies)),
         exposed: seconds(busy - kernels),
+        host_alone: seconds(without(&of_host_copies, &of_other_copies)),
+        others_alone: seconds(without(&of_other_copies, &of_host_copies)),
         bytes: if gathered.copies.count == 0 { Some(0) } else { gathered.bytes }
             .map(|bytes| Bytes::new(bytes as f64)),
         ..gathered.copies
@@ -338,7 +354,7 @@ mod tests {
         (time.get() * 1e9).round() as u64
     }
 
-    use Part::{Communication, Compute, Copy};
+    use Part::{Communication, Compute, Copy, HostCopy};
 
     /// Kernels of two streams that overlap: 360 in all, 260 of the 300 with one.
     #[test]
@@ -379,5 +395,21 @@ mod tests {
         assert!((copies.hidden().unwrap() - 90.0 / 230.0).abs() < 1e-12);
         // The first step has 90 of them, the second the rest up to 320.
         assert_eq!(found.steps.iter().map(|step| whole(step.busy)).collect::<Vec<_>>(), [90, 230]);
+    }
+
+    /// Copies between host and device from 0 to 100, a kernel from 20 to 50, a fill from 40 to 120.
+    #[test]
+    fn what_runs_alone_has_nothing_beside_it() {
+        let found =
+            of(&[(HostCopy, 0, 60), (HostCopy, 60, 100), (Compute, 20, 50), (Copy, 40, 120)]);
+        let copies = found.copies.unwrap();
+        assert_eq!(
+            [copies.exposed, copies.host_alone, copies.others_alone].map(whole),
+            [90, 20, 20]
+        );
+        // Copies in both directions at the same time: without either, the other goes on.
+        let found = of(&[(HostCopy, 0, 100), (HostCopy, 0, 100), (Compute, 150, 200)]);
+        let copies = found.copies.unwrap();
+        assert_eq!([copies.host_alone, copies.others_alone].map(whole), [100, 0]);
     }
 }

@@ -105,6 +105,15 @@ impl Catalog {
         self.find_by(name, hint, &Observed::default())
     }
 
+    /// The compute capability or AMD target of the devices with this name, if all have the same.
+    pub(crate) fn target(&self, name: &str) -> Option<String> {
+        let (whole, _) = split_mig(name);
+        let named = self.named(&normalized(whole)).ok()?;
+        let first = named.first()?.target()?;
+        let is_one = named.iter().all(|device| device.target() == Some(first));
+        is_one.then(|| first.to_owned())
+    }
+
     fn find_by(
         &self,
         name: &str,

@@ -107,8 +107,7 @@ fn with_default_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
         && !first.contains(['.', '/', '\\', '*'])
         && !Path::new(&first).exists()
         && command.get_subcommands().any(|sub| strsim::jaro_winkler(sub.get_name(), &first) > 0.8);
-    let is_own_flag = matches!(first.as_str(), "-h" | "--help" | "-V" | "--version");
-    if !is_command(&first) && !is_own_flag && !looks_like_command {
+    if !is_command(&first) && !asks_of_the_program(&command, &arguments) && !looks_like_command {
         // Global options may come before a command that is named.
         let named = arguments[1..].iter().any(|argument| is_command(&argument.to_string_lossy()));
         if !(first.starts_with('-') && named) {
@@ -116,6 +115,27 @@ fn with_default_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
         }
     }
     arguments
+}
+
+/// Whether the help or the version of the program is asked for, with nothing before but options that all commands have.
+fn asks_of_the_program(command: &clap::Command, arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        if matches!(&*word, "-h" | "--help" | "-V" | "--version") {
+            return true;
+        }
+        let (name, value) = word.split_once('=').map_or((&*word, None), |(a, b)| (a, Some(b)));
+        let option = command.get_arguments().find(|option| {
+            let short = option.get_short().map(|short| format!("-{short}"));
+            let long = option.get_long().map(|long| format!("--{long}"));
+            short.as_deref() == Some(name) || long.as_deref() == Some(name)
+        });
+        let Some(option) = option else { return false };
+        if option.get_action().takes_values() && value.is_none() {
+            words.next();
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -149,6 +169,9 @@ mod tests {
         assert_eq!(with(&["--color", "never", "demo"]), ["--color", "never", "demo"]);
         assert_eq!(with(&["inspect", "run.csv"]), ["inspect", "run.csv"]);
         assert_eq!(with(&["--help"]), ["--help"]);
+        assert_eq!(with(&["--color", "always", "--version"]), ["--color", "always", "--version"]);
+        assert_eq!(with(&["--color=always", "-q", "-h"]), ["--color=always", "-q", "-h"]);
+        assert_eq!(with(&["--top", "3", "--help"]), ["analyze", "--top", "3", "--help"]);
         assert_eq!(with(&["anaylze", "run.csv"]), ["anaylze", "run.csv"]);
     }
 }

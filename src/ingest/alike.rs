@@ -1,12 +1,11 @@
 //! Whether two descriptions may be of the same kind of device.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::catalog::Catalog;
 use crate::model::{DeviceHint, HintId};
 
-/// Which devices may be of the same kind; each two are compared once.
+/// Which devices may be of the same kind; each pair is compared once.
 #[derive(Default)]
 pub(super) struct Alike(BTreeMap<(HintId, HintId), bool>);
 
@@ -20,7 +19,7 @@ impl Alike {
     }
 }
 
-/// Whether two descriptions may be of the same kind of device: nothing that both say differs.
+/// Whether two descriptions may be of the same kind of device: nothing that both state differs.
 pub(super) fn may_be_one(one: &DeviceHint, two: &DeviceHint) -> bool {
     fn agree<T: PartialEq>(one: Option<T>, two: Option<T>) -> bool {
         one.zip(two).is_none_or(|(one, two)| one == two)
@@ -39,13 +38,22 @@ fn spelled(hint: &DeviceHint) -> Option<String> {
 
 /// The architecture that a description states, or, where only the other one states it, that of its name: many traces
 /// have only a name, and pages of Nsight Compute by default only a compute capability.
-fn target<'a>(hint: &'a DeviceHint, other: &DeviceHint) -> Option<Cow<'a, str>> {
-    if let Some(target) = hint.target() {
-        return Some(Cow::Borrowed(target));
+fn target(hint: &DeviceHint, other: &DeviceHint) -> Option<String> {
+    let Some(stated) = hint.target() else {
+        let name = hint.name.as_ref().filter(|_| other.target().is_some())?;
+        return Catalog::builtin().target(name);
+    };
+    if stated.starts_with("gfx") {
+        return Some(stated.to_owned());
     }
-    let name = hint.name.as_ref().filter(|_| other.target().is_some())?;
-    let device = Catalog::builtin().find(name, hint).ok()?;
-    device.target().map(|target| Cow::Owned(target.to_owned()))
+    // Spreadsheets write 8.0 as 8, or with a comma. What else is no capability says nothing.
+    let text = stated.trim().replace(',', ".");
+    let (major, minor) = text.split_once('.').unwrap_or((&text, "0"));
+    let major: u32 = major.parse().ok().filter(|major| *major < 30)?;
+    let minor = minor.trim_end_matches('0');
+    let minor: u32 = if minor.is_empty() { 0 } else { minor.parse().ok()? };
+    // Thor is 10.1 up to CUDA 12 and 11.0 from CUDA 13 on.
+    Some(if (major, minor) == (10, 1) { "11.0".to_owned() } else { format!("{major}.{minor}") })
 }
 
 #[cfg(test)]
@@ -63,20 +71,48 @@ mod tests {
         assert!(!may_be_one(&named("NVIDIA A100-SXM4-40GB"), &named("NVIDIA H200")));
     }
 
+    fn of(target: &str) -> DeviceHint {
+        DeviceHint { compute_capability: Some(target.to_owned()), ..DeviceHint::default() }
+    }
+
     #[test]
     fn a_name_and_a_compute_capability_are_compared_by_the_catalog() {
         for (name, target, is_one) in [
             ("NVIDIA A100-SXM4-40GB", "8.0", true),
             ("NVIDIA A100-SXM4-40GB", "9.0", false),
+            ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", "9.0", false),
             ("NVIDIA H100 80GB HBM3", "8.0", false),
-            // Several devices have the first name, and none the second.
-            ("A100", "9.0", true),
+            // Several devices of one architecture have these names.
+            ("NVIDIA H100", "9.0", true),
+            ("NVIDIA H100", "8.0", false),
+            ("NVIDIA GeForce RTX 3080", "8.6", true),
+            ("NVIDIA GeForce RTX 3080", "9.0", false),
+            ("AMD Instinct MI250X", "8.0", false),
+            ("NVIDIA Thor", "10.1", true),
+            ("NVIDIA Thor", "11.0", true),
+            ("NVIDIA Thor", "10.0", false),
+            // The catalog does not know it.
             ("NVIDIA X9000", "9.0", true),
         ] {
-            let compute_capability = Some(target.to_owned());
-            let other = DeviceHint { compute_capability, ..DeviceHint::default() };
-            assert_eq!(may_be_one(&named(name), &other), is_one, "{name} {target}");
-            assert_eq!(may_be_one(&other, &named(name)), is_one, "{name} {target}");
+            assert_eq!(may_be_one(&named(name), &of(target)), is_one, "{name} {target}");
+            assert_eq!(may_be_one(&of(target), &named(name)), is_one, "{name} {target}");
+        }
+    }
+
+    #[test]
+    fn a_capability_is_one_in_several_forms() {
+        for (one, two, is_one) in [
+            ("8", "8.0", true),
+            ("8,0", "8.0", true),
+            ("8.00", "8.0", true),
+            ("8.60", "8.6", true),
+            ("12", "12.0", true),
+            ("8", "9.0", false),
+            ("8.6", "8.0", false),
+            ("sm_80", "9.0", true),
+            ("", "9.0", true),
+        ] {
+            assert_eq!(may_be_one(&of(one), &of(two)), is_one, "{one} {two}");
         }
     }
 

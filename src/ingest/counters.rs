@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::alike::Alike;
 use super::runs::adopt_advice;
 use crate::model::{
-    Dim3, KernelName, NameId, Origin, OriginKind, Profile, Profiler, Quantity, Shape, Values,
+    Dim3, HintId, KernelName, NameId, Origin, OriginKind, Profile, Profiler, Quantity, Shape,
+    Values,
 };
 
 /// What launches of the same work share: the name in one spelling, and the shape.
@@ -39,8 +40,27 @@ pub(super) fn join(profile: &mut Profile) {
         (0..profile.launches.len()).filter(|row| is_of(profile, *row, of)).collect()
     };
     let hosts = rows(profile, Profiler::is_timeline);
-    let donors = rows(profile, is_counting);
-    if hosts.is_empty() || donors.is_empty() {
+    let all = rows(profile, is_counting);
+    if hosts.is_empty() || all.is_empty() {
+        return;
+    }
+    let mut report = Joined::default();
+    let traced_on: BTreeSet<HintId> =
+        hosts.iter().map(|row| profile.launches.head(*row).device).collect();
+    let mut is_traced: BTreeMap<HintId, bool> = BTreeMap::new();
+    let (donors, others): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|row| {
+        let device = profile.launches.head(*row).device;
+        *is_traced.entry(device).or_insert_with(|| {
+            traced_on.iter().any(|host| report.alike.are(&profile.devices, *host, device))
+        })
+    });
+    if donors.is_empty() {
+        let note = format!(
+            "{} and {} are of different devices: they are reported side by side",
+            named(profile, &hosts),
+            named(profile, &others)
+        );
+        profile.check(note);
         return;
     }
     let mut names = Names::default();
@@ -56,8 +76,13 @@ pub(super) fn join(profile: &mut Profile) {
         let name = names.exact(profile, head.name).to_owned();
         traced.entry(key(&name, head.shape)).or_default().push(*row);
     }
-    let pairs = pairs(&counted, &traced);
-    if pairs.is_empty() {
+    let mut used: BTreeSet<&Key> = BTreeSet::new();
+    for (host, donor) in pairs(&counted, &traced) {
+        if report.give(profile, &traced[host], &counted[donor]) {
+            used.insert(donor);
+        }
+    }
+    if used.is_empty() {
         let note = format!(
             "{} and {} have no kernel, grid and block in common: they are reported side by side",
             named(profile, &hosts),
@@ -66,21 +91,7 @@ pub(super) fn join(profile: &mut Profile) {
         profile.check(note);
         return;
     }
-    let mut report = Joined { donors: donors.len(), ..Joined::default() };
-    for (host, donor) in &pairs {
-        report.give(profile, &traced[*host], &counted[*donor]);
-    }
-    if report.launches == 0 {
-        let note = format!(
-            "{} and {} are of different devices: they are reported side by side",
-            named(profile, &hosts),
-            named(profile, &donors)
-        );
-        profile.check(note);
-        return;
-    }
-    report.untraced =
-        counted.len() - pairs.iter().map(|(_, donor)| donor).collect::<BTreeSet<_>>().len();
+    (report.untraced, report.others) = (counted.len() - used.len(), others.len());
     let without = hosts.len() - report.launches;
     let note = report.note(profile, &hosts, &donors, without);
     profile.check(note);
@@ -184,7 +195,8 @@ fn named(profile: &Profile, rows: &[usize]) -> String {
 /// What was joined, for the note.
 #[derive(Default)]
 struct Joined {
-    donors: usize,
+    /// Launches under Nsight Compute whose counters are used.
+    donors: BTreeSet<usize>,
     /// Launches of the trace that got counters, and kernels of them.
     launches: usize,
     kernels: usize,
@@ -192,25 +204,45 @@ struct Joined {
     averaged: usize,
     /// Kernels that only Nsight Compute has.
     untraced: usize,
+    /// Launches under Nsight Compute on other devices than those of the trace.
+    others: usize,
     alike: Alike,
 }
 
 impl Joined {
-    /// Gives launches of a trace the counters of launches of the same work.
-    fn give(&mut self, profile: &mut Profile, hosts: &[usize], donors: &[usize]) {
+    /// Gives launches of a trace the counters of launches of the same work on the same kind of device, and says whether
+    /// there are any.
+    fn give(&mut self, profile: &mut Profile, hosts: &[usize], donors: &[usize]) -> bool {
         let device = |row: usize| profile.launches.head(row).device;
-        let host = device(hosts[0]);
-        let donors = donors.iter().copied();
-        let donors: Vec<usize> =
-            donors.filter(|donor| self.alike.are(&profile.devices, host, device(*donor))).collect();
-        if donors.is_empty() {
-            return;
+        let mut on: BTreeMap<HintId, Vec<usize>> = BTreeMap::new();
+        for host in hosts {
+            on.entry(device(*host)).or_default().push(*host);
         }
-        self.kernels += 1;
+        // GPUs of one kind take the same counters together.
+        let mut fitting: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+        for (host, hosts) in on {
+            let donors = donors.iter().copied();
+            let donors: Vec<usize> = donors
+                .filter(|donor| self.alike.are(&profile.devices, host, device(*donor)))
+                .collect();
+            if !donors.is_empty() {
+                fitting.entry(donors).or_default().extend(hosts);
+            }
+        }
+        self.kernels += usize::from(!fitting.is_empty());
+        for (donors, hosts) in &mut fitting {
+            hosts.sort_unstable();
+            self.donors.extend(donors);
+            self.pair(profile, hosts, donors);
+        }
+        !fitting.is_empty()
+    }
+
+    /// As many launches on both sides are the same ones, in the same order; else each gets the mean.
+    fn pair(&mut self, profile: &mut Profile, hosts: &[usize], donors: &[usize]) {
         self.launches += hosts.len();
-        // As many launches on both sides are the same ones, in the same order.
         let is_each = hosts.len() == donors.len();
-        let of_all = (!is_each).then(|| mean(profile, &donors));
+        let of_all = (!is_each).then(|| mean(profile, donors));
         if !is_each && donors.len() > 1 {
             self.averaged += hosts.len();
         }
@@ -229,7 +261,7 @@ impl Joined {
             "{}: counters of {} launches are used for {} launches of {} kernels in {}: same kernel, grid and block; \
              times are those of the trace",
             named(profile, donors),
-            self.donors,
+            self.donors.len(),
             self.launches,
             self.kernels,
             named(profile, hosts)
@@ -243,6 +275,13 @@ impl Joined {
         if self.untraced > 0 {
             let are = if self.untraced == 1 { "kernel is" } else { "kernels are" };
             note.push_str(&format!("; {} {are} not in the trace and not counted", self.untraced));
+        }
+        if self.others > 0 {
+            let are = if self.others == 1 { "launch is" } else { "launches are" };
+            note.push_str(&format!(
+                "; {} {are} of another device and reported side by side",
+                self.others
+            ));
         }
         note
     }
@@ -350,7 +389,7 @@ mod tests {
         assert_eq!(
             profile.notes,
             [
-                "counters.csv: counters of 5 launches are used for 3 launches of 2 kernels in trace.csv: same kernel, grid \
+                "counters.csv: counters of 4 launches are used for 3 launches of 2 kernels in trace.csv: same kernel, grid \
                  and block; times are those of the trace; 2 launches have the mean of several; 2 launches of the trace have \
                  no counters; 1 kernel is not in the trace and not counted"
             ]
@@ -378,27 +417,46 @@ mod tests {
         );
     }
 
+    /// A trace of launches by the name of their GPU and their kernel.
+    fn on_gpus(launches: &[(&str, &str)]) -> String {
+        let mut trace =
+            "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n"
+                .to_owned();
+        for (at, (device, name)) in launches.iter().enumerate() {
+            trace += &format!("{at}000,500,{at},64,1,1,128,1,1,{device},1,7,{name}\n");
+        }
+        trace
+    }
+
+    fn joined_on(launches: &[(&str, &str)], counters: &str) -> Profile {
+        let inputs = [
+            Input::text("trace.csv", &on_gpus(launches)),
+            Input::text("counters.csv", &format!("{COUNTERS}{counters}")),
+        ];
+        read(&inputs, &Options { strict: true, ..Options::default() }).unwrap()
+    }
+
+    fn bytes(profile: &Profile) -> Vec<Option<f64>> {
+        profile.iter().map(|one| one.value(Quantity::DramBytes)).collect()
+    }
+
+    const A100: &str = "NVIDIA A100-SXM4-40GB (0)";
+    const H100: &str = "NVIDIA H100 80GB HBM3 (1)";
+
     /// The trace says which GPU it is of, the counters only their compute capability, 8.0.
     #[test]
     fn counters_of_another_architecture_are_not_used() {
-        let read = |device: &str, names: &[&str]| {
-            let mut trace = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n".to_owned();
-            for (at, name) in names.iter().enumerate() {
-                trace += &format!("{at}000,500,{at},64,1,1,128,1,1,{device} (0),1,7,{name}\n");
-            }
-            let counters = format!("{COUNTERS}{}", counted(0, "gemm", 64, 300));
-            let inputs = [Input::text("trace.csv", &trace), Input::text("counters.csv", &counters)];
-            read(&inputs, &Options { strict: true, ..Options::default() }).unwrap()
-        };
+        let counters = counted(0, "gemm", 64, 300);
         // A run of one launch, and a launch of several.
         for names in [&["gemm"][..], &["relu", "gemm", "gemm"]] {
-            let same = read("NVIDIA A100-SXM4-40GB", names);
-            assert_eq!(same.launches.len(), names.len());
-            let last = same.launch(names.len() - 1);
-            assert_eq!(last.value(Quantity::DramBytes), Some(300.0));
-            let other = read("NVIDIA H100 80GB HBM3", names);
-            assert_eq!(other.launches.len(), names.len() + 1);
-            assert_eq!(other.launch(names.len() - 1).value(Quantity::DramBytes), None);
+            let on = |device| -> Vec<_> { names.iter().map(|name| (device, *name)).collect() };
+            let same = joined_on(&on(A100), &counters);
+            assert_eq!(bytes(&same).len(), names.len());
+            assert_eq!(bytes(&same).last(), Some(&Some(300.0)));
+            let other = joined_on(&on(H100), &counters);
+            let mut apart = vec![None; names.len()];
+            apart.push(Some(300.0));
+            assert_eq!(bytes(&other), apart);
             assert_eq!(
                 other.checks,
                 [
@@ -406,6 +464,31 @@ mod tests {
                 ]
             );
         }
+    }
+
+    #[test]
+    fn each_gpu_of_a_trace_takes_the_counters_of_its_kind() {
+        let of_h100 = |line: String| line.replace("\"8.0\"", "\"9.0\"");
+        let counters = counted(0, "gemm", 64, 300);
+        for order in [[A100, H100], [H100, A100]] {
+            let launches = order.map(|device| (device, "gemm"));
+            let found = joined_on(&launches, &counters);
+            let expected = order.map(|device| (device == A100).then_some(300.0));
+            assert_eq!(bytes(&found), expected);
+            assert!(found.notes[0].contains("for 1 launches of 1 kernels"), "{:?}", found.notes);
+            let both = counters.clone() + &of_h100(counted(1, "gemm", 64, 500));
+            let expected = order.map(|device| Some(if device == A100 { 300.0 } else { 500.0 }));
+            assert_eq!(bytes(&joined_on(&launches, &both)), expected);
+        }
+        // Counters of two devices, a trace of one.
+        let both = of_h100(counted(0, "gemm", 64, 500)) + &counted(1, "relu", 64, 70);
+        let found = joined_on(&[(H100, "gemm"), (H100, "relu"), (H100, "relu")], &both);
+        assert_eq!(bytes(&found), [Some(500.0), None, None, Some(70.0)]);
+        assert!(
+            found.notes[0].ends_with("; 1 launch is of another device and reported side by side"),
+            "{:?}",
+            found.notes
+        );
     }
 
     #[test]

@@ -206,7 +206,7 @@ fn named(metadata: &[(String, String)]) -> Option<&str> {
     metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str())
 }
 
-/// Refuses a file whose metadata do not name the schema of launch tables.
+/// Refuses a file whose metadata does not name the schema of launch tables.
 fn is_of_launches(metadata: &[(String, String)]) -> Result<(), FrameError> {
     match named(metadata) {
         Some(SCHEMA) => Ok(()),

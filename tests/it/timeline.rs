@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rooflint::analysis::{Analysis, IdleCauses, Timeline};
 use rooflint::ingest::{self, Input, Options};
 use rooflint::report::{Report, Style, written};
-use rooflint::rules::Finding;
+use rooflint::rules::{Finding, Severity};
 use rooflint::session::{Judged, Session};
 use rooflint::units::Seconds;
 
@@ -267,23 +267,43 @@ fn run_finding<'a>(judged: &'a Judged<'_>, rule: &str) -> Option<&'a Finding> {
     judged.findings.run.iter().find(|finding| finding.rule == rule)
 }
 
+/// Work of a GPU: kind, device, start and length in µs.
+type Work = (&'static str, u32, u32, u32);
+
+/// A Chrome trace.
+fn trace(work: &[Work]) -> String {
+    let events = work.iter().enumerate().map(|(at, (kind, device, start, length))| {
+        let (category, name) = match *kind {
+            "kernel" => ("kernel", "some_kernel"),
+            "HtoD" => ("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)"),
+            "DtoH" => ("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)"),
+            _ => ("gpu_memcpy", "Memcpy DtoD (Device -> Device)"),
+        };
+        format!(
+            r#"{{"ph": "X", "cat": "{category}", "name": "{name}", "pid": {device}, "tid": {at}, "ts": {start}.5, "dur": {length}.0, "args": {{"External id": 1, "device": {device}, "stream": {at}, "correlation": {at}, "bytes": 1000}}}}"#
+        )
+    });
+    let events: Vec<String> = events.collect();
+    format!(r#"{{"schemaVersion": 1, "traceEvents": [{}]}}"#, events.join(", "))
+}
+
+/// Judges files of these names and texts.
+fn with_files<T>(files: &[(&str, String)], look: impl FnOnce(&Judged<'_>) -> T) -> T {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |(name, text): &(&str, String)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let paths: Vec<PathBuf> = files.iter().map(write).collect();
+    with_judged(&paths, look)
+}
+
 /// A kernel of 900 µs, and copies within the device of 100 µs, half of them beside it.
 #[test]
 fn copies_of_a_trace_count_where_copies_are_judged() {
-    let event = |cat: &str, name: &str, ts: u32, dur: u32, stream: u32| {
-        format!(
-            r#"{{"ph": "X", "cat": "{cat}", "name": "{name}", "pid": 0, "tid": {stream}, "ts": {ts}.5, "dur": {dur}.0, "args": {{"External id": 1, "device": 0, "stream": {stream}, "correlation": {ts}, "bytes": 1000}}}}"#
-        )
-    };
-    let events = [
-        event("kernel", "some_kernel", 1000, 900, 7),
-        event("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 1850, 100, 8),
-    ];
-    let trace = format!(r#"{{"schemaVersion": 1, "traceEvents": [{}]}}"#, events.join(", "));
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("trace.json");
-    std::fs::write(&file, trace).unwrap();
-    with_judged(&[file], |judged| {
+    let work = [("kernel", 0, 1000, 900), ("DtoD", 0, 1850, 100)];
+    with_files(&[("trace.json", trace(&work))], |judged| {
         let found = run_finding(judged, "device-copies").unwrap();
         assert_eq!(
             found.message,
@@ -291,6 +311,59 @@ fn copies_of_a_trace_count_where_copies_are_judged() {
         );
         // What ran beside the kernel costs nothing.
         assert!((found.at_stake_s - 50e-6).abs() < 1e-12, "{}", found.at_stake_s);
+    });
+}
+
+/// Beside a kernel from 0 to 1 ms: what of the copies runs alone, in µs, and what two rules claim of it.
+#[test]
+fn copies_claim_the_time_in_which_nothing_else_runs() {
+    const HIDDEN: &str = "; other work always runs beside them";
+    let cases: &[(&[Work], &str, f64, Option<f64>)] = &[
+        (&[("HtoD", 0, 100, 400)], HIDDEN, 0.0, None),
+        (&[("HtoD", 0, 1000, 400)], "; for 400 µs nothing else runs", 400.0, None),
+        (&[("HtoD", 0, 700, 400)], "; for 100 µs nothing else runs", 100.0, None),
+        // Too little to be worth a change.
+        (&[("HtoD", 0, 602, 400)], "; for 2.00 µs nothing else runs", 0.0, None),
+        // Other copies are not those that are hidden, also on another GPU.
+        (&[("HtoD", 0, 100, 400), ("DtoD", 0, 1000, 300)], HIDDEN, 0.0, Some(300.0)),
+        (
+            &[("HtoD", 0, 100, 400), ("kernel", 1, 0, 10), ("DtoD", 1, 100, 300)],
+            HIDDEN,
+            0.0,
+            Some(300.0),
+        ),
+        // Without either the other goes on.
+        (&[("HtoD", 0, 1000, 300), ("DtoD", 0, 1000, 300)], HIDDEN, 0.0, None),
+        (
+            &[("HtoD", 0, 1000, 400), ("DtoH", 0, 1000, 400)],
+            "; for 400 µs nothing else runs",
+            400.0,
+            None,
+        ),
+    ];
+    for (work, alone, claimed, of_device_copies) in cases {
+        let work = [&[("kernel", 0, 0, 1000)][..], work].concat();
+        with_files(&[("trace.json", trace(&work))], |judged| {
+            let found = run_finding(judged, "host-device-copies").unwrap();
+            assert!(found.message.ends_with(alone), "{work:?}: {}", found.message);
+            assert!((found.at_stake_s - claimed * 1e-6).abs() < 1e-12, "{work:?}: {found:?}");
+            assert_eq!(found.at_stake_low_s, 0.0, "{work:?}");
+            assert_eq!(found.severity == Severity::Info, *claimed == 0.0, "{work:?}");
+            assert_eq!(found.next.is_none(), *alone == HIDDEN, "{work:?}");
+            let others = run_finding(judged, "device-copies").map(|found| found.at_stake_s * 1e6);
+            let others = others.map(|time| (time * 1e3).round() / 1e3);
+            assert_eq!(others, *of_device_copies, "{work:?}");
+        });
+    }
+    // Copies without a start may run beside anything.
+    let list = "Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n\
+                500000,1,64,1,1,128,1,1,GPU (0),1,7,gemm\n\
+                400000,2,,,,,,,GPU (0),1,7,[CUDA memcpy HtoD]\n";
+    let work = [("kernel", 0, 0, 1000), ("HtoD", 0, 1000, 400)];
+    with_files(&[("trace.json", trace(&work)), ("list.csv", list.to_owned())], |judged| {
+        let found = run_finding(judged, "host-device-copies").unwrap();
+        assert!(found.message.ends_with("of kernels and copies"), "{}", found.message);
+        assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
     });
 }
 

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::settings::Settings;
 use super::threshold::Threshold;
-use crate::analysis::{Analysis, DeviceUse, Kernel, Moved};
+use crate::analysis::{Analysis, Copies, DeviceUse, Kernel, Moved};
 use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
@@ -52,14 +52,25 @@ impl<'a> Run<'a> {
         self.analysis.moved.iter().filter(is_of)
     }
 
-    /// How much of a time of copies no kernel can have run beside, where the starts of all work are known.
-    pub(in crate::rules) fn exposed(&self, copies: Seconds) -> Seconds {
-        let of =
-            |one: &crate::analysis::Timeline| one.copies.map_or(Seconds::ZERO, |all| all.exposed);
-        match self.analysis.timelines.as_slice() {
-            [] => copies,
-            timelines => copies.min(timelines.iter().map(of).sum()),
-        }
+    /// A sum over the copies of all timelines; `None` where some copies of the run are on none.
+    fn of_copies(&self, figure: impl Fn(&Copies) -> Seconds) -> Option<Seconds> {
+        let timelines = self.analysis.timelines.iter();
+        let copies: Vec<&Copies> = timelines.filter_map(|one| one.copies.as_ref()).collect();
+        let placed: u64 = copies.iter().map(|copies| copies.count).sum();
+        let all: u64 = self.analysis.moved.iter().map(|moved| moved.count).sum();
+        (!copies.is_empty() && placed == all)
+            .then(|| copies.iter().map(|copies| figure(copies)).sum())
+    }
+
+    /// Time in which nothing but copies between host and device runs, where the starts of all work are known.
+    pub(in crate::rules) fn host_copies_alone(&self) -> Option<Seconds> {
+        self.of_copies(|copies| copies.host_alone)
+    }
+
+    /// How much of a time of other copies and fills nothing else can have run beside.
+    pub(in crate::rules) fn alone(&self, copies: Seconds) -> Seconds {
+        let alone = self.of_copies(|copies| copies.others_alone);
+        alone.map_or(copies, |alone| alone.min(copies))
     }
 
     /// A time as a share of the run; zero for a run without time.

@@ -127,7 +127,7 @@ impl<'a> Together<'a> {
         let finding = found
             .finding(run, format!("{what}: {}", found.words()))
             .confidence(Confidence::Low)
-            .at_stake(of_kernels + run.exposed(found.time - of_kernels), "removed")
+            .at_stake(of_kernels + run.alone(found.time - of_kernels), "removed")
             .next(next);
         Ok(vec![finding])
     }

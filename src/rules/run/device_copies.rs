@@ -16,8 +16,8 @@ A copy reads and writes all of its bytes and adds nothing to the result.
 
 ## Detection
 Device-to-device copies, copy kernels and concatenations take `share` of the run or more; in a trace,
-of kernels and copies together. Savings: at most all of their time, of copies at most what no kernel
-runs beside.
+of kernels and copies together. Savings: at most all of their time, of copies at most the time in
+which nothing but copies on the device and memsets runs.
 
 ## Remedy
 Have the producer write directly into the destination or its part of the concatenated buffer; use

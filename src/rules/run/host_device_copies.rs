@@ -1,7 +1,7 @@
 //! Tells how much of a run goes into copies between host and device.
 
 use crate::rules::engine::shares::Together;
-use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold, least_shown};
 use crate::taxonomy::Kind;
 use crate::units::{Bytes, Seconds, si};
 
@@ -18,8 +18,8 @@ kernels leave the device idle.
 
 ## Detection
 Host-to-device and device-to-host copies take `share` or more of the time of kernels and copies
-together. Savings: at most the time in which copies run beside no kernel, where the trace has the
-starts of all work; none where it does not, because sums do not show overlap.
+together. Savings: at most the time in which nothing else runs, where the trace has the starts of
+all work; none where it does not, because sums do not show overlap.
 
 ## Remedy
 Keep data on the device; copy on a separate stream from pinned memory while kernels run; one large
@@ -51,18 +51,27 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let of_kernels = copies.kernels.iter().map(|kernel| kernel.bytes);
     let sizes = of_kernels.chain(copies.moved.iter().map(|one| one.bytes));
     let bytes: Option<f64> = sizes.map(|bytes| bytes.map(Bytes::get)).sum();
-    let exposed = (!run.analysis.timelines.is_empty()).then(|| run.exposed(copies.time));
-    let beside = exposed.map_or_else(String::new, |exposed| {
-        format!(", {} of it beside no kernel", si(exposed, "s"))
-    });
+    let alone = run.host_copies_alone();
+    let is_hidden = alone == Some(Seconds::ZERO);
+    let beside = match alone {
+        Some(_) if is_hidden => "; other work always runs beside them".to_owned(),
+        Some(alone) => format!("; for {} nothing else runs", si(alone, "s")),
+        None => String::new(),
+    };
     let mut finding = copies
         .finding(run, format!("copies between host and device: {}{beside}", copies.words()))
-        .confidence(Confidence::High)
         .evidence_if("bytes", bytes, "B")
         .evidence_if("rate", bytes.map(|bytes| bytes / copies.time.get()), "B/s")
-        .next("copy on a separate stream from pinned memory, or keep the data on the device");
-    if let Some(exposed) = exposed.filter(|exposed| *exposed > Seconds::ZERO) {
-        finding = finding.at_stake(exposed, "exposed");
+        .evidence_if("time alone", alone.map(Seconds::get), "s");
+    if !is_hidden {
+        finding = finding
+            .next("copy on a separate stream from pinned memory, or keep the data on the device");
+    }
+    // Less is still worth knowing, and promises nothing.
+    if let Some(alone) = alone.filter(|alone| *alone >= least_shown(run.total())) {
+        finding = finding.confidence(Confidence::Medium).at_stake(alone, "alone");
+        // A kernel may need what is copied before it.
+        finding.at_stake_low_s = 0.0;
     }
     Ok(vec![finding])
 }
