@@ -397,15 +397,22 @@ mod tests {
         assert_eq!(found.steps.iter().map(|step| whole(step.busy)).collect::<Vec<_>>(), [90, 230]);
     }
 
-    /// Copies between host and device from 0 to 100, a kernel from 20 to 50, a fill from 40 to 120.
+    /// Copies between host and device from 0 to 100, a kernel from 20 to 50, a fill from 40 to 120,
+    /// communication to 5 and from 115 on.
     #[test]
     fn what_runs_alone_has_nothing_beside_it() {
-        let found =
-            of(&[(HostCopy, 0, 60), (HostCopy, 60, 100), (Compute, 20, 50), (Copy, 40, 120)]);
+        let found = of(&[
+            (HostCopy, 0, 60),
+            (HostCopy, 60, 100),
+            (Compute, 20, 50),
+            (Copy, 40, 120),
+            (Communication, 0, 5),
+            (Communication, 115, 130),
+        ]);
         let copies = found.copies.unwrap();
         assert_eq!(
             [copies.exposed, copies.host_alone, copies.others_alone].map(whole),
-            [90, 20, 20]
+            [80, 15, 15]
         );
         // Copies in both directions at the same time: without either, the other goes on.
         let found = of(&[(HostCopy, 0, 100), (HostCopy, 0, 100), (Compute, 150, 200)]);

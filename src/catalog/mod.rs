@@ -25,6 +25,7 @@ pub use error::CatalogError;
 pub use figure::{Achieved, Citation, Confidence, Exception, Figure};
 pub use limits::Limits;
 pub use lookup::{Catalog, Identified};
+pub(crate) use names::normalized;
 pub use observed::{DerivedPeak, Observed};
 pub use rates::{Rate, rate};
 pub use wire::schema;

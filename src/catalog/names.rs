@@ -7,7 +7,7 @@ const OPTIONAL_WORDS: &[&str] = &["nvidia", "amd", "intel", "geforce", "tesla"];
 ///
 /// Two names are the same if their normalized forms are equal. Parts of names never match: `H20` is
 /// not `H200`, and `A100` is not in `RTX A1000`.
-pub(super) fn normalized(name: &str) -> String {
+pub(crate) fn normalized(name: &str) -> String {
     let spelled = without_ordinal(name).to_lowercase().replace("(r)", " ").replace("(tm)", " ");
     let mut words: Vec<&str> = words(&spelled).collect();
     while words.len() > 1 && OPTIONAL_WORDS.contains(&words[0]) {

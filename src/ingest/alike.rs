@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, normalized};
 use crate::model::{DeviceHint, HintId};
 
 /// Which devices may be of the same kind; each pair is compared once.
@@ -24,16 +24,15 @@ pub(super) fn may_be_one(one: &DeviceHint, two: &DeviceHint) -> bool {
     fn agree<T: PartialEq>(one: Option<T>, two: Option<T>) -> bool {
         one.zip(two).is_none_or(|(one, two)| one == two)
     }
-    agree(spelled(one), spelled(two))
+    agree(name(one), name(two))
         && agree(target(one, two), target(two, one))
         && agree(one.sms, two.sms)
         && agree(one.memory_bus_bits, two.memory_bus_bits)
 }
 
 /// The name of a device, which drivers and profilers spell in several ways.
-fn spelled(hint: &DeviceHint) -> Option<String> {
-    let name = hint.name.as_ref()?.to_lowercase().replace("nvidia", "").replace("tesla", "");
-    Some(name.chars().filter(char::is_ascii_alphanumeric).collect())
+fn name(hint: &DeviceHint) -> Option<String> {
+    hint.name.as_deref().map(normalized)
 }
 
 /// The architecture that a description states, or, where only the other one states it, that of its name: many traces
@@ -46,7 +45,7 @@ fn target(hint: &DeviceHint, other: &DeviceHint) -> Option<String> {
     if stated.starts_with("gfx") {
         return Some(stated.to_owned());
     }
-    // Spreadsheets write 8.0 as 8, or with a comma. What else is no capability says nothing.
+    // Spreadsheets write 8.0 as 8, or with a comma. Text that is not a number is not compared.
     let text = stated.trim().replace(',', ".");
     let (major, minor) = text.split_once('.').unwrap_or((&text, "0"));
     let major: u32 = major.parse().ok().filter(|major| *major < 30)?;

@@ -55,13 +55,7 @@ pub(super) fn join(profile: &mut Profile) {
         })
     });
     if donors.is_empty() {
-        let note = format!(
-            "{} and {} are of different devices: they are reported side by side",
-            named(profile, &hosts),
-            named(profile, &others)
-        );
-        profile.check(note);
-        return;
+        return apart(profile, &hosts, &others, "are of different devices");
     }
     let mut names = Names::default();
     let mut counted: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
@@ -83,13 +77,7 @@ pub(super) fn join(profile: &mut Profile) {
         }
     }
     if used.is_empty() {
-        let note = format!(
-            "{} and {} have no kernel, grid and block in common: they are reported side by side",
-            named(profile, &hosts),
-            named(profile, &donors)
-        );
-        profile.check(note);
-        return;
+        return apart(profile, &hosts, &donors, "have no kernel, grid and block in common");
     }
     (report.untraced, report.others) = (counted.len() - used.len(), others.len());
     let without = hosts.len() - report.launches;
@@ -190,6 +178,12 @@ fn named(profile: &Profile, rows: &[usize]) -> String {
     let paths: BTreeSet<&str> = rows.iter().map(path).collect();
     let first = paths.first().copied().unwrap_or_default().to_owned();
     if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first }
+}
+
+/// Says why nothing was joined.
+fn apart(profile: &mut Profile, hosts: &[usize], counted: &[usize], why: &str) {
+    let (trace, counters) = (named(profile, hosts), named(profile, counted));
+    profile.check(format!("{trace} and {counters} {why}: they are reported side by side"));
 }
 
 /// What was joined, for the note.
