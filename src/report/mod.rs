@@ -17,6 +17,7 @@ mod document;
 mod explained;
 #[cfg(feature = "plot")]
 mod figure;
+mod files;
 #[cfg(feature = "gate")]
 mod fleet;
 mod format_list;

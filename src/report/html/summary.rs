@@ -1,9 +1,10 @@
 //! The first screen of the page: three figures, the run's time as a bar, what to check, and a card per next step.
 
 use crate::analysis::Segment;
+use crate::report::files::Files;
 use crate::report::formats::html;
 use crate::report::numbers::change;
-use crate::report::run::{Brief, Certainty, Entry, KERNELS, OverTime, devices};
+use crate::report::run::{Brief, Certainty, Entry, KERNELS, OverTime, devices, notes};
 use crate::report::view::{
     MISSING, Style, count, factor, interval, overall, percent, printable, range, si,
 };
@@ -181,9 +182,9 @@ pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
             format!("{} not read", count(analysis.unread as u64, "file was", "files were")),
         );
     }
-    let devices = analysis.devices.iter().flat_map(|device| &device.notes);
-    for note in analysis.checks.iter().chain(devices) {
-        add("Check", printable(note));
+    let files = Files::of(analysis);
+    for note in notes(report) {
+        add("Check", files.named(note));
     }
     notices
 }

@@ -3,6 +3,7 @@
 mod advice;
 mod apart;
 mod brief;
+mod checks;
 mod chosen;
 mod entry;
 mod groups;
@@ -22,6 +23,8 @@ use super::{FORMATS, Report, Reported, json};
 use crate::analysis::Kernel;
 
 pub(super) use brief::{Brief, KERNELS};
+#[cfg(feature = "page")]
+pub(super) use checks::notes;
 #[cfg(feature = "page")]
 pub(super) use entry::{Certainty, Entry};
 #[cfg(feature = "page")]

@@ -3,6 +3,7 @@
 use crate::analysis::DeviceUse;
 use crate::model::{MemoryLevel, Pipe};
 use crate::report::Report;
+use crate::report::files::Files;
 use crate::report::roofs::{bandwidths, peaks};
 use crate::report::view::{count, printable, si};
 
@@ -53,8 +54,11 @@ pub(super) fn provenance(report: &Report<'_>) -> Vec<String> {
     }
     for device in &analysis.devices {
         let line = format!("device {}: {}", printable(device.name()), printable(&device.how));
-        if !lines.contains(&line) {
-            lines.push(line);
+        let notes = device.notes.iter().map(|note| format!("  {}", printable(note)));
+        for line in std::iter::once(line).chain(notes) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
         }
     }
     lines.extend(analysis.notes.iter().map(|note| printable(note)));
@@ -65,8 +69,9 @@ pub(super) fn provenance(report: &Report<'_>) -> Vec<String> {
 pub(super) fn ranks(report: &Report<'_>) -> Vec<String> {
     let analysis = report.analysis;
     let Some(ranks) = &analysis.ranks else { return Vec::new() };
+    let files = Files::of(analysis);
     let path = |source: usize| {
-        analysis.sources.get(source).map_or_else(String::new, |source| printable(&source.path))
+        analysis.sources.get(source).map_or_else(String::new, |source| files.named(&source.path))
     };
     let mut times: Vec<(f64, usize)> =
         ranks.ranks.iter().filter_map(|rank| Some((rank.measured?.get(), rank.source))).collect();

@@ -2,7 +2,7 @@
 
 use super::brief::{Brief, KERNELS, Missing, Remedy};
 use super::entry::{Entry, of_kernels};
-use super::{tables, verdict};
+use super::{checks, tables, verdict};
 use crate::analysis::Kernel;
 use crate::report::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
 use crate::report::view::Style;
@@ -18,15 +18,25 @@ const COLUMNS: usize = 100;
 const MORE: &str =
     "--full: all sections · --kernel '#1': one kernel · -o report.html: interactive page";
 
-/// The brief with as many kernels as fit a screen.
+/// The brief with as many notes and then as many kernels as fit a screen: two kernels before the second note.
 pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
     let whole = Brief::of(report, KERNELS);
-    let with = |most: usize, style: &Style| drawn(report, &whole.first(report, most), most, style);
+    let with =
+        |room: Room, style: &Style| drawn(report, &whole.first(report, room.kernels), room, style);
     // The same kernels whether sections follow or not.
     let alone = Style { full: false, ..*style };
-    let fits = |most: &usize| lines(&with(*most, &alone)) <= LINES;
-    let most = (2..=KERNELS).rev().find(fits).unwrap_or(1);
-    with(most, style)
+    let fits = |room: &Room| lines(&with(*room, &alone)) <= LINES;
+    let notes = (1..=checks::NOTES).rev();
+    let mut rooms =
+        notes.flat_map(|notes| (2..=KERNELS).rev().map(move |kernels| Room { kernels, notes }));
+    with(rooms.find(fits).unwrap_or(Room { kernels: 1, notes: 1 }), style)
+}
+
+/// So many kernels and notes a screen has room for.
+#[derive(Clone, Copy)]
+struct Room {
+    kernels: usize,
+    notes: usize,
 }
 
 /// Lines of a document in a terminal.
@@ -38,9 +48,9 @@ fn lines(document: &Document) -> usize {
     text.map_or(0, |text| (text.render)(document, &style).lines().map(shown).sum())
 }
 
-fn drawn(report: &Report<'_>, brief: &Brief<'_>, most: usize, style: &Style) -> Document {
+fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> Document {
     let mut document = Document::new("Roofline report");
-    let mut verdict = verdict::verdict(report);
+    let mut verdict = verdict::verdict(report, room.notes);
     let over_time = brief.over_time.as_ref().map(|one| Fact::new("Timeline", one.sentence()));
     // Behind the GPU time, which it explains.
     verdict.splice(1..1, over_time);
@@ -48,7 +58,7 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, most: usize, style: &Style) -> 
     document.push(Block::Bar(report.analysis.totals.parts.segments().collect()));
     if brief.kernels.is_empty() {
         // A run that saves nothing is made of kernels too.
-        let longest = longest(report, most.min(LONGEST));
+        let longest = longest(report, room.kernels.min(LONGEST));
         let title =
             format!("Longest kernels{}", first_of(longest.len(), report.analysis.kernels.len()));
         document.section(title, vec![Block::Table(plain(&longest, style))]);

@@ -3,6 +3,7 @@
 use crate::analysis::{Analysis, IdleCauses, Timeline};
 use crate::report::Report;
 use crate::report::document::{Block, Cell, Column, Form, Section, Table, first_of};
+use crate::report::files::Files;
 use crate::report::view::{percent, printable, si};
 use crate::units::{Bytes, Seconds};
 
@@ -89,7 +90,10 @@ impl<'a> OverTime<'a> {
         let source =
             self.analysis.sources.get(one.source).filter(|_| self.analysis.sources.len() > 1);
         match source {
-            Some(source) => format!("{} GPU {}", printable(&source.path), printable(number)),
+            Some(source) => {
+                let files = Files::of(self.analysis);
+                format!("{} GPU {}", files.named(&source.path), printable(number))
+            }
             None => format!("GPU {}", printable(number)),
         }
     }

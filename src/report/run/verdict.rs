@@ -1,18 +1,14 @@
 //! The verdict on a whole run, as the first lines of every human-readable report.
 
-use super::{groups, read};
+use super::{checks, groups, read};
 use crate::analysis::{Analysis, Confidence};
 use crate::report::Report;
 use crate::report::document::Fact;
 use crate::report::view::{count, factor, overall, percent, printable, range, si};
 use crate::units::Seconds;
 
-/// How many notes on reading stand at the beginning; all of them are in the list of inputs.
-const CHECKS: usize = 3;
-
-/// What the run is and what it can save, a label and a sentence each.
-pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
-    let analysis = report.analysis;
+/// What the run is, what it can save and what is to be checked, with so many notes: a label and a sentence each.
+pub(super) fn verdict(report: &Report<'_>, notes: usize) -> Vec<Fact> {
     let mut lines = vec![("GPU time", gpu_time(report))];
     let sentences = [
         ("Savings", savings(report)),
@@ -21,18 +17,7 @@ pub(super) fn verdict(report: &Report<'_>) -> Vec<Fact> {
         ("Inputs", read::ranks(report).into_iter().next()),
     ];
     lines.extend(sentences.into_iter().filter_map(|(label, text)| Some((label, text?))));
-    let skipped: u64 = analysis.sources.iter().map(|source| source.skips.count).sum();
-    if skipped > 0 {
-        let skipped = count(skipped, "record or cell was", "records or cells were");
-        lines.push(("Check", format!("{skipped} skipped as unreadable (--full lists them)")));
-    }
-    if analysis.unread > 0 {
-        let unread = count(analysis.unread as u64, "file was", "files were");
-        lines.push(("Check", format!("{unread} not read (--full says why)")));
-    }
-    let notes = analysis.devices.iter().flat_map(|device| &device.notes);
-    let notes = analysis.checks.iter().take(CHECKS).chain(notes);
-    lines.extend(notes.map(|note| ("Check", printable(note))));
+    lines.extend(checks::checks(report, notes).into_iter().map(|line| ("Check", line)));
     lines.into_iter().map(|(label, line)| Fact::new(label, line)).collect()
 }
 
