@@ -1,6 +1,6 @@
 //! The ranks of a job: what is known of each, and what limits their comparison.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,6 +10,7 @@ use crate::analysis::{AnalysisError, Options, Partial, RankFigures, RankId};
 use crate::catalog::Catalog;
 use crate::ingest::IngestError;
 use crate::model::Profile;
+use crate::units::Seconds;
 
 /// One rank of a fleet.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +41,7 @@ impl Gathered {
         ranks.sort_by(|one, two| one.id.cmp(&two.id));
         let mut notes = gaps(ranks.iter().map(|rank| &rank.id));
         notes.extend(other_devices(&ranks));
+        notes.extend(copies(&ranks));
         Self { partial: partial.ordered(), ranks, notes, rows }
     }
 }
@@ -154,6 +156,36 @@ fn other_devices(ranks: &[Rank]) -> Vec<String> {
     )]
 }
 
+/// Names ranks whose figures are those of another rank to the last digit: one file under two numbers, most likely.
+fn copies(ranks: &[Rank]) -> Option<String> {
+    let mut first: HashMap<[u64; 8], &RankId> = HashMap::new();
+    let mut pairs = Vec::new();
+    // Two ranks may well agree in the time of one launch.
+    let several = |rank: &&Rank| rank.figures.launches > 1 && rank.figures.measured > Seconds::ZERO;
+    for rank in ranks.iter().filter(several) {
+        let RankFigures { launches, measured, communication, judged, roofline, .. } = rank.figures;
+        let times = [measured, communication, judged, roofline].map(|time| time.get().to_bits());
+        let [measured, communication, judged, roofline] = times;
+        let work = [rank.figures.operations, rank.figures.bytes].map(f64::to_bits);
+        let clock = rank.figures.clock.map_or(0, |clock| clock.get().to_bits());
+        let key = [launches, measured, communication, judged, roofline, work[0], work[1], clock];
+        let known = *first.entry(key).or_insert(&rank.id);
+        if *known != rank.id {
+            pairs.push((known, &rank.id));
+        }
+    }
+    let (one, two) = pairs.first()?;
+    let more = match pairs.len() {
+        1 => String::new(),
+        2 => ", and one more rank those of another".to_owned(),
+        pairs => format!(", and {} more ranks those of others", pairs - 1),
+    };
+    Some(format!(
+        "rank {two} repeats launches and times of rank {one} to the last digit{more}: a file may have \
+         been given under two numbers, and each counts"
+    ))
+}
+
 /// Returns the devices that most ranks have.
 pub(super) fn usual_devices<'r>(
     ranks: impl Iterator<Item = &'r Rank>,
@@ -176,5 +208,37 @@ mod tests {
         let notes = gaps(ids.iter());
         assert!(notes[0].starts_with("run a: 4 of 8 ranks are missing (2, 4–6)"), "{notes:?}");
         assert!(gaps(ids[..2].iter()).is_empty());
+    }
+
+    /// 3 launches of 5 ms in all; another launch, a time of another length or one launch alone are no copy.
+    #[test]
+    fn ranks_with_the_figures_of_others_are_named() {
+        let rank = |number, launches, milliseconds: f64| Rank {
+            id: RankId { run: "a".into(), rank: number },
+            figures: RankFigures {
+                launches,
+                measured: Seconds::new(milliseconds * 1e-3),
+                communication: Seconds::ZERO,
+                judged: Seconds::ZERO,
+                roofline: Seconds::ZERO,
+                operations: 0.0,
+                bytes: 7.0,
+                clock: None,
+                devices: Arc::from([]),
+            },
+            positions: Positions::default(),
+        };
+        let apart =
+            [rank(0, 3, 5.0), rank(1, 4, 5.0), rank(2, 3, 5.001), rank(3, 1, 2.0), rank(4, 1, 2.0)];
+        assert_eq!(copies(&apart), None);
+        let one = copies(&[rank(0, 3, 5.0), rank(1, 4, 5.0), rank(2, 3, 5.0)]).unwrap();
+        assert_eq!(
+            one,
+            "rank a/2 repeats launches and times of rank a/0 to the last digit: a file may have been given \
+             under two numbers, and each counts"
+        );
+        let three = copies(&[0, 1, 2, 3].map(|number| rank(number, 3, 5.0))).unwrap();
+        let says = "rank a/1 repeats launches and times of rank a/0 to the last digit, and 2 more ranks those";
+        assert!(three.starts_with(says), "{three}");
     }
 }

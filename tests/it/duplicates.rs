@@ -485,3 +485,52 @@ fn rows_repeated_in_a_trace_are_counted_once_and_named() {
         assert!(twice.notes.iter().any(|note| note.contains(&said)), "{name}: {:?}", twice.notes);
     }
 }
+
+/// Tables of every format, as text, joined with themselves: no launch is counted twice in silence.
+#[test]
+fn a_table_joined_with_itself_is_counted_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut joined, mut refused) = (0, Vec::new());
+    for (path, _) in super::golden::fixtures() {
+        let is_text = path.extension().is_some_and(|end| end == "csv" || end == "txt");
+        let Some(text) = std::fs::read_to_string(&path).ok().filter(|_| is_text) else { continue };
+        let name = format!(
+            "{}/{}",
+            path.parent().unwrap().file_name().unwrap().to_string_lossy(),
+            path.file_name().unwrap().to_string_lossy()
+        );
+        let options = super::golden::reading(&path);
+        let read = |path: PathBuf| ingest::read(&[Input::Named(path)], &options);
+        let twice = folder.path().join("twice.csv");
+        std::fs::write(&twice, format!("{text}\n{text}")).unwrap();
+        let Ok(twice) = read(twice) else {
+            refused.push(name);
+            continue;
+        };
+        let once = read(path).unwrap();
+        assert_eq!(launches(&twice), launches(&once), "{name}: {:?}", twice.notes);
+        let is_told = twice.checks.iter().any(|note| note.contains("counted once"));
+        // A copy that was joined to a line without its end is no table.
+        assert!(is_told || twice.sources[0].skips.count > 0, "{name}: {:?}", twice.notes);
+        joined += 1;
+    }
+    assert!(joined > 60, "{joined}");
+    assert_eq!(refused, [""; 0]);
+}
+
+/// A launch table of somebody's own need not number its launches.
+#[test]
+fn a_launch_table_without_numbers_joined_with_itself_is_counted_once() {
+    let once = read(&[fixture("demo/h100-training-step.csv")]);
+    let table = Table::of(&once).csv();
+    let at = table.lines().next().unwrap().split(',').position(|title| title == "id").unwrap();
+    let unnumbered = |line: &str| {
+        let cells = line.split(',').enumerate().filter(|(column, _)| *column != at);
+        cells.map(|(_, cell)| cell).collect::<Vec<_>>().join(",")
+    };
+    let table: String = table.lines().map(|line| unnumbered(line) + "\n").collect();
+    let read = |text: &str| ingest::read_text("table.csv", text, &Options::default()).unwrap();
+    let (once, twice) = (read(&table), read(&(table.clone() + &table)));
+    assert_eq!(launches(&twice), launches(&once));
+    assert!(twice.checks[0].contains("launches are repeated in this file"), "{:?}", twice.checks);
+}

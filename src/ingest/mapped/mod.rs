@@ -153,7 +153,7 @@ fn read_csv(
         if found != Found::Blank
             && let Some(header) = table.header(rows.row())
         {
-            reading.source.other_lines += 1;
+            reading.begin_table();
             left_out = table.end(reading, left_out);
             rows.set_width(header.len());
             table = Table::new(reading, mapping, &header, numerals);

@@ -68,6 +68,8 @@ struct Pivot<'a> {
     places: HashMap<Box<[u32]>, usize>,
     launches: Vec<Wide>,
     values: usize,
+    /// Values that a row before gives, too.
+    again: u64,
     /// Counters that no formula has, and how many rows they have.
     unused: BTreeMap<String, u64>,
 }
@@ -145,6 +147,7 @@ impl<'a> Pivot<'a> {
             places: HashMap::new(),
             launches: Vec::new(),
             values: 0,
+            again: 0,
             unused: BTreeMap::new(),
         }
     }
@@ -183,7 +186,7 @@ impl<'a> Pivot<'a> {
         let known = &mut self.launches[launch].counters;
         match known.iter_mut().find(|(one, _)| *one == counter) {
             None => known.push((counter, value)),
-            Some((_, before)) if *before == value => {}
+            Some((_, before)) if *before == value => self.again += 1,
             // Which of them is right is not known: none is used.
             Some((_, before)) => {
                 *before = f64::NAN;
@@ -197,6 +200,13 @@ impl<'a> Pivot<'a> {
 
     /// Reads the launches as rows of a wide table.
     fn end(self, reading: &mut Reading<'_>) -> Result<(), IngestError> {
+        if self.again > 0 {
+            let are = if self.again == 1 { "row of a counter is" } else { "rows of counters are" };
+            reading.check(&format!(
+                "{} {are} repeated in this file (same dispatch, counter and value; counted once)",
+                self.again
+            ));
+        }
         let Self { long, fixed, counters, numerals, texts, places, launches, unused, .. } = self;
         drop(places);
         let mut is_seen = vec![false; counters.len()];

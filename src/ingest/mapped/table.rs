@@ -225,8 +225,7 @@ impl<'a> Table<'a> {
         }
         let text = |at: Option<usize>| at.map_or(&b""[..], |at| row.cell(at));
         let number = |at: Option<usize>| at.and_then(|at| self.whole(row, at));
-        let id = number(self.id)
-            .unwrap_or_else(|| u32::try_from(reading.source.rows).unwrap_or(u32::MAX));
+        let id = number(self.id).unwrap_or_else(|| reading.row_number());
         let start = self.start.and_then(|start| picoseconds(row.cell(start.at), start.digits));
         let head = Head {
             id,

@@ -191,7 +191,7 @@ impl Table {
         let mut head = parsed.head;
         let id = self.integer(reading, row, Column::Idx)?;
         self.is_unnumbered |= self.is_beside && id.is_none();
-        head.id = id.unwrap_or_else(|| row_number(reading));
+        head.id = id.unwrap_or_else(|| reading.row_number());
         self.tally.number(head.id);
         reading.push(head, &self.values);
         Ok(())
@@ -326,7 +326,7 @@ impl Table {
 
     /// Takes the columns of the rows that follow from a header inside the table.
     pub(super) fn turn_to(&mut self, reading: &mut Reading<'_>, columns: Columns) {
-        reading.source.other_lines += 1;
+        reading.begin_table();
         self.count(reading);
         let time = columns.header(Column::Time).unwrap_or_default();
         self.time_origin = reading.origin(&Origin::measured(time));
@@ -495,11 +495,6 @@ impl Table {
     }
 }
 
-/// Number of the row, for files without `Idx`.
-fn row_number(reading: &Reading<'_>) -> u32 {
-    u32::try_from(reading.source.rows).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use crate::ingest::{Options, read_text};
@@ -544,7 +539,10 @@ mod tests {
     #[test]
     fn a_repeated_header_is_no_row_and_no_usable_row_is_an_error() {
         let one = row("1500", "7");
-        assert_eq!(read(&[&one, HEADER, &one]).unwrap().launches.len(), 2);
+        let two = row("1600", "7");
+        assert_eq!(read(&[&one, HEADER, &two]).unwrap().launches.len(), 2);
+        assert_eq!(read(&[&one, &two, HEADER, &one, &two]).unwrap().launches.len(), 2);
+        assert_eq!(read(&[&one, &one, &two]).unwrap().launches.len(), 3);
         let error = read(&[&row("x", "7")]).unwrap_err().to_string();
         assert!(error.contains("none of the 1 rows can be used; line 2"), "{error}");
         let short = read(&[&one, "\"k\",\"__mul__\""]).unwrap();

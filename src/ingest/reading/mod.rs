@@ -56,6 +56,8 @@ pub struct Reading<'a> {
     led: Option<u64>,
     /// The titles of the table.
     titles: Vec<String>,
+    /// Rows of the tables before it.
+    rows_before: u64,
     position: u16,
     strict: bool,
     /// How many threads may read.
@@ -128,6 +130,7 @@ impl<'a> Reading<'a> {
             idle: 0,
             led: None,
             titles: Vec::new(),
+            rows_before: 0,
             position,
             strict: options.strict,
             threads: (options.threads() + 1).saturating_sub(opened.threads),
@@ -318,6 +321,20 @@ impl<'a> Reading<'a> {
             Some(part) => part,
             None => &mut self.source,
         }
+    }
+
+    /// Begins a table with another header in the same file, whose launches are numbered anew: a copy of a table has the
+    /// numbers of that table. Sums over launches are compared row by row and need none.
+    pub(super) fn begin_table(&mut self) {
+        self.source.other_lines += 1;
+        if !self.source.sums {
+            self.rows_before = self.source.rows;
+        }
+    }
+
+    /// The number of the row in its table, for launches without one of their own.
+    pub(super) fn row_number(&self) -> u32 {
+        u32::try_from(self.source.rows - self.rows_before).unwrap_or(u32::MAX)
     }
 
     /// The records after the header, with the line numbers of the whole file.

@@ -28,6 +28,7 @@ impl<'a> Reading<'a> {
             read: 0,
             idle: 0,
             led: None,
+            rows_before: 0,
             titles: Vec::new(),
             position: 0,
             strict,
