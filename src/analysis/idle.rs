@@ -18,6 +18,8 @@ pub struct IdleCauses {
     pub host: Seconds,
     /// The same, and the thread that launched it later was in a call that synchronizes or copies.
     pub host_waiting: Seconds,
+    /// The longest time of both in one gap.
+    pub longest_host: Seconds,
     /// The launch had begun after the GPU fell idle: the call itself and the start of the work.
     pub launch: Seconds,
     /// The next work was launched before, and the gap is shorter than 2 µs.
@@ -73,6 +75,7 @@ impl<'a> HostCalls<'a> {
         let launches = self.launches.get(&(source, device))?;
         let [mut host, mut host_waiting, mut launch, mut short, mut dependency, mut unknown] =
             [0_u64; 6];
+        let mut longest_host = 0;
         for pair in busy.windows(2) {
             let (idle, next) = (pair[0].1, pair[1].0);
             // Of several that start together the one that was launched first is in front.
@@ -91,6 +94,7 @@ impl<'a> HostCalls<'a> {
             let called = next.min(*called);
             let waits = self.waits.get(&(source, *thread));
             let waited = waits.map_or(0, |waits| within(waits, idle, called));
+            longest_host = longest_host.max(called - idle);
             host_waiting += waited;
             host += called - idle - waited;
             launch += next - called;
@@ -100,6 +104,7 @@ impl<'a> HostCalls<'a> {
             gaps: busy.len().saturating_sub(1) as u64,
             host: seconds(host),
             host_waiting: seconds(host_waiting),
+            longest_host: seconds(longest_host),
             launch: seconds(launch),
             short: seconds(short),
             dependency: seconds(dependency),

@@ -52,6 +52,7 @@ mod program;
 mod ranking;
 mod rule_coverage;
 mod rules;
+mod run_rules;
 mod saved;
 mod site;
 #[cfg(feature = "frames")]

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use rooflint::analysis::{Analysis, IdleCauses, Timeline};
 use rooflint::ingest::{self, Input, Options};
 use rooflint::report::{Report, Style, written};
-use rooflint::rules::{Finding, Severity};
 use rooflint::session::{Judged, Session};
 use rooflint::units::Seconds;
 
@@ -29,7 +28,8 @@ fn ns(time: Seconds) -> u64 {
 /// Gaps; host, host waiting, launch, short, dependency and unknown in ns. They are all of the idle time.
 fn causes(one: &Timeline) -> Option<[u64; 7]> {
     let causes = one.idle_causes?;
-    let IdleCauses { gaps, host, host_waiting, launch, short, dependency, unknown } = causes;
+    let IdleCauses { gaps, host, host_waiting, launch, short, dependency, unknown, .. } = causes;
+    assert!(causes.longest_host <= host + host_waiting);
     let parts = [host, host_waiting, launch, short, dependency, unknown].map(ns);
     assert_eq!(parts.iter().sum::<u64>(), ns(one.idle()));
     let [host, host_waiting, launch, short, dependency, unknown] = parts;
@@ -57,7 +57,7 @@ fn of(file: &Path) -> Vec<[u64; 5]> {
     })
 }
 
-fn text(judged: &Judged<'_>, format: &str, full: bool) -> String {
+pub(crate) fn text(judged: &Judged<'_>, format: &str, full: bool) -> String {
     let Judged { analysis, findings, .. } = judged;
     let report = Report { analysis, findings, top: 10, what_if: &[], command: None };
     written(&report, format, &Style { full, ..Style::default() }).unwrap()
@@ -150,30 +150,19 @@ fn idle_time_is_split_by_the_calls_that_launched_the_work_after_it() {
 /// 100 µs to 190 µs. Another thread waits all the time.
 #[test]
 fn the_host_waits_in_calls_of_the_thread_that_launches_next() {
-    let event = |cat: &str, name: &str, thread: u32, (ts, dur): (u32, u32), args: &str| {
-        format!(
-            r#"{{"ph": "X", "cat": "{cat}", "name": "{name}", "pid": 9, "tid": {thread}, "ts": {ts}.5, "dur": {dur}.0, "args": {{{args}}}}}"#
-        )
-    };
-    let kernel = |at: u32, dur: u32, correlation: u32| {
-        let args = format!(r#""correlation": {correlation}, "device": 0, "stream": 7"#);
-        event("kernel", "some_kernel", 7, (at, dur), &args)
-    };
     let events = [
-        event("cuda_runtime", "cudaLaunchKernel", 1, (5, 5), r#""correlation": 1"#),
-        event("cuda_runtime", "cudaStreamSynchronize", 1, (70, 80), ""),
-        event("cuda_runtime", "cudaMemcpyAsync", 1, (150, 10), r#""correlation": 2"#),
-        event("cuda_runtime", "cudaDeviceSynchronize", 2, (0, 300), ""),
-        event("cuda_runtime", "cudaLaunchKernel", 1, (180, 5), r#""correlation": 3"#),
+        call("cudaLaunchKernel", 1, (5, 5), 1),
+        call("cudaStreamSynchronize", 1, (70, 80), 0),
+        call("cudaMemcpyAsync", 1, (150, 10), 2),
+        call("cudaDeviceSynchronize", 2, (0, 300), 0),
+        call("cudaLaunchKernel", 1, (180, 5), 3),
         kernel(20, 80, 1),
         kernel(190, 10, 3),
     ];
-    let trace = format!(r#"{{"schemaVersion": 1, "traceEvents": [{}]}}"#, events.join(", "));
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("trace.json");
-    std::fs::write(&file, trace).unwrap();
-    assert_eq!(causes_of(&file), [Some([1, 20_000, 60_000, 10_000, 0, 0, 0])]);
-    with_judged(&[file], |judged| {
+    with_files(&[("trace.json", events_of(&events))], |judged| {
+        let found: Vec<_> = judged.analysis.timelines.iter().map(causes).collect();
+        assert_eq!(found, [Some([1, 20_000, 60_000, 10_000, 0, 0, 0])]);
+        assert_eq!(ns(judged.analysis.timelines[0].idle_causes.unwrap().longest_host), 80_000);
         let brief = text(judged, "text", false);
         assert!(brief.contains("33.3% host in a synchronize or copy call"), "{brief}");
     });
@@ -263,32 +252,33 @@ fn two_files_are_never_one_time() {
     });
 }
 
-fn run_finding<'a>(judged: &'a Judged<'_>, rule: &str) -> Option<&'a Finding> {
-    judged.findings.run.iter().find(|finding| finding.rule == rule)
+/// An event of a Chrome trace, in µs.
+fn event(cat: &str, name: &str, thread: u32, (ts, dur): (u32, u32), args: &str) -> String {
+    format!(
+        r#"{{"ph": "X", "cat": "{cat}", "name": "{name}", "pid": 9, "tid": {thread}, "ts": {ts}.5, "dur": {dur}.0, "args": {{{args}}}}}"#
+    )
 }
 
-/// Work of a GPU: kind, device, start and length in µs.
-type Work = (&'static str, u32, u32, u32);
+/// A call of the host.
+pub(crate) fn call(name: &str, thread: u32, time: (u32, u32), correlation: u32) -> String {
+    let args = match correlation {
+        0 => String::new(),
+        correlation => format!(r#""correlation": {correlation}"#),
+    };
+    event("cuda_runtime", name, thread, time, &args)
+}
 
-/// A Chrome trace.
-fn trace(work: &[Work]) -> String {
-    let events = work.iter().enumerate().map(|(at, (kind, device, start, length))| {
-        let (category, name) = match *kind {
-            "kernel" => ("kernel", "some_kernel"),
-            "HtoD" => ("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)"),
-            "DtoH" => ("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)"),
-            _ => ("gpu_memcpy", "Memcpy DtoD (Device -> Device)"),
-        };
-        format!(
-            r#"{{"ph": "X", "cat": "{category}", "name": "{name}", "pid": {device}, "tid": {at}, "ts": {start}.5, "dur": {length}.0, "args": {{"External id": 1, "device": {device}, "stream": {at}, "correlation": {at}, "bytes": 1000}}}}"#
-        )
-    });
-    let events: Vec<String> = events.collect();
+pub(crate) fn kernel(at: u32, dur: u32, correlation: u32) -> String {
+    let args = format!(r#""correlation": {correlation}, "device": 0, "stream": 7"#);
+    event("kernel", "some_kernel", 7, (at, dur), &args)
+}
+
+pub(crate) fn events_of(events: &[String]) -> String {
     format!(r#"{{"schemaVersion": 1, "traceEvents": [{}]}}"#, events.join(", "))
 }
 
 /// Judges files of these names and texts.
-fn with_files<T>(files: &[(&str, String)], look: impl FnOnce(&Judged<'_>) -> T) -> T {
+pub(crate) fn with_files<T>(files: &[(&str, String)], look: impl FnOnce(&Judged<'_>) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     let write = |(name, text): &(&str, String)| {
         let path = folder.path().join(name);
@@ -297,74 +287,6 @@ fn with_files<T>(files: &[(&str, String)], look: impl FnOnce(&Judged<'_>) -> T) 
     };
     let paths: Vec<PathBuf> = files.iter().map(write).collect();
     with_judged(&paths, look)
-}
-
-/// A kernel of 900 µs, and copies within the device of 100 µs, half of them beside it.
-#[test]
-fn copies_of_a_trace_count_where_copies_are_judged() {
-    let work = [("kernel", 0, 1000, 900), ("DtoD", 0, 1850, 100)];
-    with_files(&[("trace.json", trace(&work))], |judged| {
-        let found = run_finding(judged, "device-copies").unwrap();
-        assert_eq!(
-            found.message,
-            "copies within device memory: 1 copy, 100 µs, 10.0% of kernels and copies"
-        );
-        // What ran beside the kernel costs nothing.
-        assert!((found.at_stake_s - 50e-6).abs() < 1e-12, "{}", found.at_stake_s);
-    });
-}
-
-/// Beside a kernel from 0 to 1 ms: what of the copies runs alone, in µs, and what two rules claim of it.
-#[test]
-fn copies_claim_the_time_in_which_nothing_else_runs() {
-    const HIDDEN: &str = "; other work always runs beside them";
-    let cases: &[(&[Work], &str, f64, Option<f64>)] = &[
-        (&[("HtoD", 0, 100, 400)], HIDDEN, 0.0, None),
-        (&[("HtoD", 0, 1000, 400)], "; for 400 µs nothing else runs", 400.0, None),
-        (&[("HtoD", 0, 700, 400)], "; for 100 µs nothing else runs", 100.0, None),
-        // Too little to be worth a change.
-        (&[("HtoD", 0, 602, 400)], "; for 2.00 µs nothing else runs", 0.0, None),
-        // Other copies are not those that are hidden, also on another GPU.
-        (&[("HtoD", 0, 100, 400), ("DtoD", 0, 1000, 300)], HIDDEN, 0.0, Some(300.0)),
-        (
-            &[("HtoD", 0, 100, 400), ("kernel", 1, 0, 10), ("DtoD", 1, 100, 300)],
-            HIDDEN,
-            0.0,
-            Some(300.0),
-        ),
-        // Without either the other goes on.
-        (&[("HtoD", 0, 1000, 300), ("DtoD", 0, 1000, 300)], HIDDEN, 0.0, None),
-        (
-            &[("HtoD", 0, 1000, 400), ("DtoH", 0, 1000, 400)],
-            "; for 400 µs nothing else runs",
-            400.0,
-            None,
-        ),
-    ];
-    for (work, alone, claimed, of_device_copies) in cases {
-        let work = [&[("kernel", 0, 0, 1000)][..], work].concat();
-        with_files(&[("trace.json", trace(&work))], |judged| {
-            let found = run_finding(judged, "host-device-copies").unwrap();
-            assert!(found.message.ends_with(alone), "{work:?}: {}", found.message);
-            assert!((found.at_stake_s - claimed * 1e-6).abs() < 1e-12, "{work:?}: {found:?}");
-            assert_eq!(found.at_stake_low_s, 0.0, "{work:?}");
-            assert_eq!(found.severity == Severity::Info, *claimed == 0.0, "{work:?}");
-            assert_eq!(found.next.is_none(), *alone == HIDDEN, "{work:?}");
-            let others = run_finding(judged, "device-copies").map(|found| found.at_stake_s * 1e6);
-            let others = others.map(|time| (time * 1e3).round() / 1e3);
-            assert_eq!(others, *of_device_copies, "{work:?}");
-        });
-    }
-    // Copies without a start may run beside anything.
-    let list = "Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n\
-                500000,1,64,1,1,128,1,1,GPU (0),1,7,gemm\n\
-                400000,2,,,,,,,GPU (0),1,7,[CUDA memcpy HtoD]\n";
-    let work = [("kernel", 0, 0, 1000), ("HtoD", 0, 1000, 400)];
-    with_files(&[("trace.json", trace(&work)), ("list.csv", list.to_owned())], |judged| {
-        let found = run_finding(judged, "host-device-copies").unwrap();
-        assert!(found.message.ends_with("of kernels and copies"), "{}", found.message);
-        assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
-    });
 }
 
 /// Published totals of the shared traces, counted by an independent program.

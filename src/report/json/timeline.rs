@@ -57,6 +57,8 @@ struct IdleDocument {
     host_s: f64,
     /// The same, and the thread that launched it later was in a call that synchronizes or copies.
     host_waiting_s: f64,
+    /// The longest time of both in one gap.
+    longest_host_s: f64,
     /// The launch had begun after the GPU fell idle: the call itself and the start of the work.
     launch_s: f64,
     /// The next work was launched before, and the gap is shorter than 2 µs.
@@ -98,6 +100,7 @@ fn document<'a>(one: &'a Timeline, analysis: &'a Analysis) -> TimelineDocument<'
         gaps: causes.gaps,
         host_s: causes.host.get(),
         host_waiting_s: causes.host_waiting.get(),
+        longest_host_s: causes.longest_host.get(),
         launch_s: causes.launch.get(),
         short_s: causes.short.get(),
         dependency_s: causes.dependency.get(),

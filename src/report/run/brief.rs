@@ -150,9 +150,11 @@ impl RunStep<'_> {
     }
 }
 
+/// As many steps for the whole run as a brief has, at most.
+pub(super) const STEPS: usize = 2;
+
 /// What rules say about the whole run, most time first; of steps about the same kernels only the first.
 fn steps<'a>(report: &Report<'a>, listed: &[Entry<'_>]) -> Vec<RunStep<'a>> {
-    const STEPS: usize = 2;
     let grave = report.findings.run.iter().filter(|finding| {
         let is_grave = finding.at_stake_s > 0.0 && finding.severity >= Severity::Medium
             || finding.severity == Severity::High;

@@ -1,6 +1,6 @@
 //! The brief as a document that fits a screen: the run, one bar of its time, the kernels to begin with, what is missing.
 
-use super::brief::{Brief, KERNELS, Missing, Remedy};
+use super::brief::{Brief, KERNELS, Missing, Remedy, STEPS};
 use super::entry::{Entry, of_kernels};
 use super::{checks, tables, verdict};
 use crate::analysis::Kernel;
@@ -18,7 +18,8 @@ const COLUMNS: usize = 100;
 const MORE: &str =
     "--full: all sections · --kernel '#1': one kernel · -o report.html: interactive page";
 
-/// The brief with as many notes and then as many kernels as fit a screen: two kernels before the second note.
+/// The brief with as much as fits a screen: two kernels before a second note, one before a second
+/// step.
 pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
     let whole = Brief::of(report, KERNELS);
     let with =
@@ -26,17 +27,22 @@ pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
     // The same kernels whether sections follow or not.
     let alone = Style { full: false, ..*style };
     let fits = |room: &Room| lines(&with(*room, &alone)) <= LINES;
-    let notes = (1..=checks::NOTES).rev();
-    let mut rooms =
-        notes.flat_map(|notes| (2..=KERNELS).rev().map(move |kernels| Room { kernels, notes }));
-    with(rooms.find(fits).unwrap_or(Room { kernels: 1, notes: 1 }), style)
+    let mut rooms = (1..=STEPS).rev().flat_map(|steps| {
+        let room = move |notes, kernels| Room { kernels, notes, steps };
+        (1..=checks::NOTES)
+            .rev()
+            .flat_map(move |notes| (2..=KERNELS).rev().map(move |kernels| room(notes, kernels)))
+            .chain([room(1, 1)])
+    });
+    with(rooms.find(fits).unwrap_or(Room { kernels: 1, notes: 1, steps: 1 }), style)
 }
 
-/// So many kernels and notes a screen has room for.
+/// So many kernels, notes and steps for the whole run a screen has room for.
 #[derive(Clone, Copy)]
 struct Room {
     kernels: usize,
     notes: usize,
+    steps: usize,
 }
 
 /// Lines of a document in a terminal.
@@ -67,8 +73,12 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> D
             format!("Top kernels by potential savings{}", first_of(brief.kernels.len(), brief.all));
         document.section(title, vec![Block::Table(table(&brief.kernels, style))]);
     }
-    let mut facts: Vec<Fact> =
-        brief.steps.iter().map(|step| Fact::new("Whole run", step.sentence())).collect();
+    let mut facts: Vec<Fact> = brief
+        .steps
+        .iter()
+        .take(room.steps)
+        .map(|step| Fact::new("Whole run", step.sentence()))
+        .collect();
     facts.extend(brief.beyond.as_ref().map(|one| Fact::new("Beyond", one.sentence(style))));
     match &brief.missing {
         // A line of its own that is never wrapped: it is there to be copied.

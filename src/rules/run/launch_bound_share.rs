@@ -15,8 +15,8 @@ models run layer by layer on little data.
 
 ## Why it costs time
 A launch occupies the device for 1.5 to 2 µs even if the kernel does nothing. Rewriting these
-kernels does not help; fewer launches do. Gaps between launches come on top and are not in the
-profile.
+kernels does not help; fewer launches do. Gaps between launches come on top: in traces `host-bound`
+reports them.
 
 ## Detection
 Kernels whose roofline time is below the fixed cost of a launch, and which took less than 2.5

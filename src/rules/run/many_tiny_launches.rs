@@ -14,7 +14,7 @@ the run.
 
 ## Why it costs time
 Each launch has a fixed cost, fills the device and drains it again; small grids leave most of it
-idle. Gaps while the device waits for the host come on top and are not in the profile.
+idle. Gaps while the device waits for the host come on top: in traces `host-bound` reports them.
 
 ## Detection
 Kernels with at least `launches` launches of less than `time` on average together take `share` of

@@ -1,6 +1,7 @@
 //! Rules on the whole run: what many kernels cost together.
 
 rules! {
+    host_bound,
     launch_bound_share,
     many_tiny_launches,
     dtype_casts,
