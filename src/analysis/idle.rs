@@ -9,7 +9,10 @@ use crate::units::Seconds;
 /// Queued kernels start 1 to 2 µs after each other: a shorter gap between them is the cost of a launch and no wait.
 const SHORT: u64 = 2_000;
 
-/// Why a GPU was idle. The parts add up to its idle time.
+/// A launch takes the host 5 to 20 µs, an operator of a framework up to some hundred: in a longer gap it does something else.
+const LONG: u64 = 1_000_000;
+
+/// Why a GPU was idle. `host`, `host_waiting`, `launch`, `short`, `dependency` and `unknown` add up to its idle time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct IdleCauses {
     /// Number of gaps.
@@ -18,10 +21,12 @@ pub struct IdleCauses {
     pub host: Seconds,
     /// The same, and the thread that launched it later was in a call that synchronizes or copies.
     pub host_waiting: Seconds,
-    /// The longest time of both in one gap.
-    pub longest_host: Seconds,
     /// The launch had begun after the GPU fell idle: the call itself and the start of the work.
     pub launch: Seconds,
+    /// Part of these three in gaps of 1 ms and longer, which no launch takes.
+    pub long_host: Seconds,
+    /// Number of such gaps.
+    pub long_gaps: u64,
     /// The next work was launched before, and the gap is shorter than 2 µs.
     pub short: Seconds,
     /// The next work was launched before: it waited for an event, another stream, a copy or another GPU.
@@ -75,7 +80,7 @@ impl<'a> HostCalls<'a> {
         let launches = self.launches.get(&(source, device))?;
         let [mut host, mut host_waiting, mut launch, mut short, mut dependency, mut unknown] =
             [0_u64; 6];
-        let mut longest_host = 0;
+        let (mut long_host, mut long_gaps) = (0, 0);
         for pair in busy.windows(2) {
             let (idle, next) = (pair[0].1, pair[1].0);
             // Of several that start together the one that was launched first is in front.
@@ -94,7 +99,10 @@ impl<'a> HostCalls<'a> {
             let called = next.min(*called);
             let waits = self.waits.get(&(source, *thread));
             let waited = waits.map_or(0, |waits| within(waits, idle, called));
-            longest_host = longest_host.max(called - idle);
+            if next - idle >= LONG {
+                long_host += next - idle;
+                long_gaps += 1;
+            }
             host_waiting += waited;
             host += called - idle - waited;
             launch += next - called;
@@ -104,8 +112,9 @@ impl<'a> HostCalls<'a> {
             gaps: busy.len().saturating_sub(1) as u64,
             host: seconds(host),
             host_waiting: seconds(host_waiting),
-            longest_host: seconds(longest_host),
             launch: seconds(launch),
+            long_host: seconds(long_host),
+            long_gaps,
             short: seconds(short),
             dependency: seconds(dependency),
             unknown: seconds(unknown),

@@ -177,12 +177,11 @@ fn copies(ranks: &[Rank]) -> Option<String> {
     let (one, two) = pairs.first()?;
     let more = match pairs.len() {
         1 => String::new(),
-        2 => ", and one more rank those of another".to_owned(),
-        pairs => format!(", and {} more ranks those of others", pairs - 1),
+        pairs => format!(", and {} more those of others", pairs - 1),
     };
     Some(format!(
-        "rank {two} repeats launches and times of rank {one} to the last digit{more}: a file may have \
-         been given under two numbers, and each counts"
+        "rank {two} has exactly the figures of rank {one}{more}: the same file may have been given twice; all \
+         are counted"
     ))
 }
 
@@ -232,13 +231,11 @@ mod tests {
             [rank(0, 3, 5.0), rank(1, 4, 5.0), rank(2, 3, 5.001), rank(3, 1, 2.0), rank(4, 1, 2.0)];
         assert_eq!(copies(&apart), None);
         let one = copies(&[rank(0, 3, 5.0), rank(1, 4, 5.0), rank(2, 3, 5.0)]).unwrap();
-        assert_eq!(
-            one,
-            "rank a/2 repeats launches and times of rank a/0 to the last digit: a file may have been given \
-             under two numbers, and each counts"
-        );
+        let says =
+            "rank a/2 has exactly the figures of rank a/0: the same file may have been given twice";
+        assert!(one.starts_with(says), "{one}");
         let three = copies(&[0, 1, 2, 3].map(|number| rank(number, 3, 5.0))).unwrap();
-        let says = "rank a/1 repeats launches and times of rank a/0 to the last digit, and 2 more ranks those";
+        let says = "rank a/1 has exactly the figures of rank a/0, and 2 more those of others: ";
         assert!(three.starts_with(says), "{three}");
     }
 }

@@ -25,6 +25,7 @@ mod foreign;
 mod headers;
 mod import;
 mod input;
+mod joined;
 mod json;
 mod kineto;
 mod launch_table;
@@ -313,7 +314,9 @@ fn read_one(
         (format.read)(&mut reading)?;
     }
     let (path, unreadable) = (reading.source.path.clone(), reading.unreadable());
+    let tables = reading.tables();
     let observed = reading.finish();
+    joined::leave_out(profile, &path, before, &tables);
     if profile.launches.len() == before {
         return Err(unreadable.unwrap_or_else(|| IngestError::new(path, "the table holds no kernel launch")
             .help("check the profiler's own messages: was a kernel filter set, did the program launch kernels?")));

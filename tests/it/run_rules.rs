@@ -132,7 +132,7 @@ fn a_gpu_that_waits_for_the_host_is_told_with_what_most_of_it_is() {
         (
             short.collect(),
             Some((
-                "the GPU waits 300 µs for the host (42.9% of the span); 240 µs until launch calls",
+                "the GPU waits 300 µs for the host (42.9% of the span); 240 µs before launch calls",
                 "use a CUDA graph or torch.compile",
                 300.0,
             )),
@@ -141,15 +141,15 @@ fn a_gpu_that_waits_for_the_host_is_told_with_what_most_of_it_is() {
             waits.collect(),
             Some((
                 "the GPU waits 180 µs for the host (42.9% of the span); 120 µs in calls that synchronize or copy",
-                "avoid .item(), .cpu() and synchronizations",
+                "avoid synchronizations (.item(), .cpu())",
                 180.0,
             )),
         ),
         (
             long.collect(),
             Some((
-                "the GPU waits 1.03 ms for the host (77.4% of the span); 990 µs at once",
-                "find what the host does there",
+                "the GPU waits 1.03 ms for the host (77.4% of the span); 1.00 ms in one gap",
+                "find out what the host does then",
                 1030.0,
             )),
         ),

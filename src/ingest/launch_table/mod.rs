@@ -71,7 +71,9 @@ fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
         let line = record.line();
         let width = launches.titles.len();
         if let Some(titles) = header_again(&record, launches.number, is_header) {
+            let is_numbered = titles.iter().any(|title| title == "id");
             launches.turn_to(reading, titles);
+            reading.begin_table(is_numbered);
         } else if record.len() == width {
             let filled =
                 (0..width).filter(|at| record.get(*at).is_some_and(|cell| !cell.is_empty()));
@@ -100,8 +102,6 @@ struct Launches {
     header: Header,
     /// Where every row has a number.
     number: usize,
-    /// Rows since the header, by which launches without a number are numbered.
-    rows: u32,
     /// What the table says of itself: how its quantities were derived.
     metadata: BTreeMap<String, String>,
     derived: HashMap<Quantity, Derived>,
@@ -136,9 +136,6 @@ impl Launches {
 
     /// Takes the columns of the rows that follow from a header inside the table.
     fn turn_to(&mut self, reading: &mut Reading<'_>, titles: Vec<String>) {
-        reading.source.other_lines += 1;
-        // A copy of a table has the numbers of that table.
-        self.rows = 0;
         if titles != self.titles {
             self.count(reading);
             self.set(reading, titles);
@@ -159,7 +156,6 @@ impl Launches {
             let title = self.titles.get(at).map(String::as_str);
             reading.skip(line, title, text.trim(), fault.reason())
         })?;
-        self.rows = self.rows.saturating_add(1);
         if is_usable {
             let part = self.part(reading, &row)?;
             reading.turn_to(part);
@@ -182,13 +178,15 @@ impl Launches {
             let origin = self.origin(reading, value);
             self.values.set(value.quantity, value.value, origin);
         }
-        reading.current().keeps_caches |= row.keeps_caches;
+        let source = reading.current();
+        source.keeps_caches |= row.keeps_caches;
+        let rows = u32::try_from(source.rows).unwrap_or(u32::MAX);
         let mut name =
             |text: &Option<String>| reading.name(text.as_deref().unwrap_or_default().as_bytes());
         let (name, operator) = (name(&row.kernel), name(&row.operator));
         let head = Head {
             process: row.process.unwrap_or_default(),
-            id: row.id.unwrap_or(self.rows),
+            id: row.id.unwrap_or(rows),
             name,
             operator,
             shape: row.shape(),
@@ -373,13 +371,12 @@ mod tests {
         let rows = "a.csv,ncu-wide,k,0,1,8,256,0.5,measured,\n";
         let other = "kernel,duration_s,duration_s_origin,source,source_format,device_ordinal,\
                      launches,grid_x,threads_per_block\nk,0.25,measured,a.csv,ncu-wide,0,3,8,256\n";
-        let longer = rows.replace("0.5", "0.75");
-        let found = profile(&format!("{HEADER}{rows}{HEADER}{longer}{other}"));
+        let found = profile(&format!("{HEADER}{rows}{HEADER}{rows}{other}"));
         let launches: Vec<_> = found
             .iter()
             .map(|one| (one.kernel(), one.head.count, one.value(Quantity::Duration)))
             .collect();
-        assert_eq!(launches, [("k", 1, Some(0.5)), ("k", 1, Some(0.75)), ("k", 3, Some(0.25))]);
+        assert_eq!(launches, [("k", 1, Some(0.5)), ("k", 1, Some(0.5)), ("k", 3, Some(0.25))]);
         let source = &found.sources[0];
         assert_eq!((source.other_lines, source.skips.count, source.rows), (2, 0, 3));
         assert_eq!(source.columns["duration_s"], 3);

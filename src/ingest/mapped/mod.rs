@@ -153,10 +153,10 @@ fn read_csv(
         if found != Found::Blank
             && let Some(header) = table.header(rows.row())
         {
-            reading.begin_table();
             left_out = table.end(reading, left_out);
             rows.set_width(header.len());
             table = Table::new(reading, mapping, &header, numerals);
+            reading.begin_table(table.is_numbered());
             continue;
         }
         match found {

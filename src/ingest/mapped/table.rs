@@ -153,6 +153,11 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Whether launches have numbers of their own.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.id.is_some()
+    }
+
     /// The fields of a row that is a header: concatenated tables have several.
     pub(super) fn header(&self, row: &Row) -> Option<Vec<String>> {
         // All rows pass here: one byte decides most of them.
@@ -225,7 +230,8 @@ impl<'a> Table<'a> {
         }
         let text = |at: Option<usize>| at.map_or(&b""[..], |at| row.cell(at));
         let number = |at: Option<usize>| at.and_then(|at| self.whole(row, at));
-        let id = number(self.id).unwrap_or_else(|| reading.row_number());
+        let id = number(self.id)
+            .unwrap_or_else(|| u32::try_from(reading.source.rows).unwrap_or(u32::MAX));
         let start = self.start.and_then(|start| picoseconds(row.cell(start.at), start.digits));
         let head = Head {
             id,

@@ -191,7 +191,7 @@ impl Table {
         let mut head = parsed.head;
         let id = self.integer(reading, row, Column::Idx)?;
         self.is_unnumbered |= self.is_beside && id.is_none();
-        head.id = id.unwrap_or_else(|| reading.row_number());
+        head.id = id.unwrap_or_else(|| row_number(reading));
         self.tally.number(head.id);
         reading.push(head, &self.values);
         Ok(())
@@ -326,7 +326,7 @@ impl Table {
 
     /// Takes the columns of the rows that follow from a header inside the table.
     pub(super) fn turn_to(&mut self, reading: &mut Reading<'_>, columns: Columns) {
-        reading.begin_table();
+        reading.begin_table(columns.at(Column::Idx).is_some());
         self.count(reading);
         let time = columns.header(Column::Time).unwrap_or_default();
         self.time_origin = reading.origin(&Origin::measured(time));
@@ -493,6 +493,11 @@ impl Table {
         self.origins.push((basis, id));
         id
     }
+}
+
+/// Number of the row, for files without `Idx`.
+fn row_number(reading: &Reading<'_>) -> u32 {
+    u32::try_from(reading.source.rows).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -56,8 +56,8 @@ pub struct Reading<'a> {
     led: Option<u64>,
     /// The titles of the table.
     titles: Vec<String>,
-    /// Rows of the tables before it.
-    rows_before: u64,
+    /// Where the launches of further tables begin, and whether they have numbers of their own.
+    tables: Vec<(usize, bool)>,
     position: u16,
     strict: bool,
     /// How many threads may read.
@@ -130,7 +130,7 @@ impl<'a> Reading<'a> {
             idle: 0,
             led: None,
             titles: Vec::new(),
-            rows_before: 0,
+            tables: Vec::new(),
             position,
             strict: options.strict,
             threads: (options.threads() + 1).saturating_sub(opened.threads),
@@ -323,18 +323,16 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Begins a table with another header in the same file, whose launches are numbered anew: a copy of a table has the
-    /// numbers of that table. Sums over launches are compared row by row and need none.
-    pub(super) fn begin_table(&mut self) {
+    /// Begins a further table of the file, below its header; its launches may have numbers of their own.
+    pub(super) fn begin_table(&mut self, is_numbered: bool) {
         self.source.other_lines += 1;
-        if !self.source.sums {
-            self.rows_before = self.source.rows;
-        }
+        self.tables.push((self.profile.launches.len(), is_numbered));
     }
 
-    /// The number of the row in its table, for launches without one of their own.
-    pub(super) fn row_number(&self) -> u32 {
-        u32::try_from(self.source.rows - self.rows_before).unwrap_or(u32::MAX)
+    /// Where the launches of further tables begin, and whether they have numbers of their own.
+    pub(super) fn tables(&mut self) -> Vec<(usize, bool)> {
+        // Of sums each row is compared with the others.
+        if self.source.sums { Vec::new() } else { std::mem::take(&mut self.tables) }
     }
 
     /// The records after the header, with the line numbers of the whole file.

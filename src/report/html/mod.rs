@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::document::{Block, Figure, Section};
 use super::formats::html;
+use super::run::{Brief, KERNELS};
 use super::view::{self, Style};
 use super::{Canvas, Encoding, GateReport, Output, Report, Reported, Subject, gate, run};
 use crate::catalog::Catalog;
@@ -193,12 +194,13 @@ fn stills(report: &Report<'_>, style: &Style) -> String {
     let rows = report.top.max(STILL_ROWS);
     let ranked = report.analysis.opportunities().count();
     let left = rows.saturating_sub(ranked).max(report.top);
-    shown(run::kernels(report, rows, left, style))
+    shown(run::kernels(report, &Brief::of(report, KERNELS), [rows, left], style))
 }
 
 /// What the explorer does not show, and what the user decided or left to the program.
 fn rest(report: &Report<'_>, style: &Style) -> String {
-    let mut sections: Vec<Section> = run::findings(report, style).into();
+    let mut sections: Vec<Section> =
+        run::findings(report, &Brief::of(report, KERNELS), style).into();
     sections.extend(run::rest(report, style));
     let settings = Section::new("Settings", vec![Block::Figures(settings(report))]);
     // Beside the roofs, which they choose.

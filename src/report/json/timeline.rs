@@ -57,10 +57,12 @@ struct IdleDocument {
     host_s: f64,
     /// The same, and the thread that launched it later was in a call that synchronizes or copies.
     host_waiting_s: f64,
-    /// The longest time of both in one gap.
-    longest_host_s: f64,
     /// The launch had begun after the GPU fell idle: the call itself and the start of the work.
     launch_s: f64,
+    /// Part of these three in gaps of 1 ms and longer, which no launch takes.
+    long_host_s: f64,
+    /// Number of such gaps.
+    long_gaps: u64,
     /// The next work was launched before, and the gap is shorter than 2 µs.
     short_s: f64,
     /// The next work was launched before: it waited for an event, another stream, a copy or another GPU.
@@ -100,8 +102,9 @@ fn document<'a>(one: &'a Timeline, analysis: &'a Analysis) -> TimelineDocument<'
         gaps: causes.gaps,
         host_s: causes.host.get(),
         host_waiting_s: causes.host_waiting.get(),
-        longest_host_s: causes.longest_host.get(),
         launch_s: causes.launch.get(),
+        long_host_s: causes.long_host.get(),
+        long_gaps: causes.long_gaps,
         short_s: causes.short.get(),
         dependency_s: causes.dependency.get(),
         unknown_s: causes.unknown.get(),

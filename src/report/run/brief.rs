@@ -93,10 +93,12 @@ impl<'a> Brief<'a> {
         Self::about(report, kernels, all)
     }
 
-    /// The same brief with no more kernels than these.
-    pub(super) fn first(&self, report: &Report<'a>, most: usize) -> Self {
-        let kernels = self.kernels.iter().take(most).copied().collect();
-        Self::about(report, kernels, self.all)
+    /// The same brief with no more kernels and steps than these.
+    pub(super) fn first(&self, report: &Report<'a>, kernels: usize, steps: usize) -> Self {
+        let kernels = self.kernels.iter().take(kernels).copied().collect();
+        let mut brief = Self::about(report, kernels, self.all);
+        brief.steps.truncate(steps);
+        brief
     }
 
     fn about(report: &Report<'a>, kernels: Vec<Entry<'a>>, all: usize) -> Self {

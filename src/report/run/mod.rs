@@ -22,6 +22,8 @@ use super::view::Style;
 use super::{FORMATS, Report, Reported, json};
 use crate::analysis::Kernel;
 
+use screen::Screen;
+
 pub(super) use brief::{Brief, KERNELS};
 #[cfg(feature = "page")]
 pub(super) use checks::notes;
@@ -40,7 +42,7 @@ impl Reported for Report<'_> {
         if style.full {
             return whole(self, style, false);
         }
-        let mut document = screen::document(self, style);
+        let mut document = Screen::of(self, style).document(self, style);
         for section in what_if::sections(self, style) {
             document.add(section);
         }
@@ -65,9 +67,10 @@ impl Reported for Report<'_> {
 
 /// The brief and everything else, from what to do to how it was found.
 fn whole(report: &Report<'_>, style: &Style, is_folded: bool) -> Document {
-    let mut document = screen::document(report, style);
-    let [ranked, others] = kernels(report, report.top, report.top, style);
-    let [beside, groups, run, own] = findings(report, style);
+    let screen = Screen::of(report, style);
+    let mut document = screen.document(report, style);
+    let [ranked, others] = kernels(report, &screen.brief, [report.top; 2], style);
+    let [beside, groups, run, own] = findings(report, &screen.brief, style);
     let sections =
         [ranked, beside, run, own, others, groups].into_iter().chain(rest(report, style));
     for section in sections {
@@ -76,11 +79,11 @@ fn whole(report: &Report<'_>, style: &Style, is_folded: bool) -> Document {
     document
 }
 
-/// The ranked kernels and the others, so many rows of each.
+/// The ranked kernels and the others, so many rows of each, without the next steps that the brief has.
 pub(super) fn kernels(
     report: &Report<'_>,
-    ranked: usize,
-    others: usize,
+    brief: &Brief<'_>,
+    [ranked, others]: [usize; 2],
     style: &Style,
 ) -> [Section; 2] {
     let (opportunities, mut rest): (Vec<&Kernel>, Vec<&Kernel>) =
@@ -90,7 +93,7 @@ pub(super) fn kernels(
     let first = |all: &[&Kernel], most: usize| all.len().min(most);
     let (ranked, others) = (first(&opportunities, ranked), first(&rest, others));
     let title = format!("Kernels by potential savings{}", first_of(ranked, opportunities.len()));
-    let table = tables::opportunities(&opportunities[..ranked], report, style);
+    let table = tables::opportunities(&opportunities[..ranked], report, brief, style);
     let beside = format!("Other kernels, by time{}", first_of(others, rest.len()));
     let below = tables::others(&rest[..others], report, style);
     [
@@ -105,12 +108,12 @@ fn lines(title: &str, lines: Vec<String>) -> Section {
 }
 
 /// What was found beside the ranked kernels: issues in others, groups, the run as a whole, custom rules.
-pub(super) fn findings(report: &Report<'_>, style: &Style) -> [Section; 4] {
+pub(super) fn findings(report: &Report<'_>, brief: &Brief<'_>, style: &Style) -> [Section; 4] {
     let groups = groups::table(report).map(Block::Table).into_iter().collect();
     [
         lines("Issues in other kernels", advice::beside(report, style)),
         Section::new(groups::title(report), groups),
-        lines("Findings about the whole run", advice::run(report, &Brief::of(report, KERNELS))),
+        lines("Findings about the whole run", advice::run(report, brief)),
         lines("Custom rules", advice::own(report, style)),
     ]
 }

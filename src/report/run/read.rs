@@ -71,7 +71,7 @@ pub(super) fn ranks(report: &Report<'_>) -> Vec<String> {
     let Some(ranks) = &analysis.ranks else { return Vec::new() };
     let files = Files::of(analysis);
     let path = |source: usize| {
-        analysis.sources.get(source).map_or_else(String::new, |source| files.named(&source.path))
+        analysis.sources.get(source).map_or_else(String::new, |source| files.name(&source.path))
     };
     let mut times: Vec<(f64, usize)> =
         ranks.ranks.iter().filter_map(|rank| Some((rank.measured?.get(), rank.source))).collect();

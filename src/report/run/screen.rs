@@ -18,23 +18,11 @@ const COLUMNS: usize = 100;
 const MORE: &str =
     "--full: all sections · --kernel '#1': one kernel · -o report.html: interactive page";
 
-/// The brief with as much as fits a screen: two kernels before a second note, one before a second
-/// step.
-pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
-    let whole = Brief::of(report, KERNELS);
-    let with =
-        |room: Room, style: &Style| drawn(report, &whole.first(report, room.kernels), room, style);
-    // The same kernels whether sections follow or not.
-    let alone = Style { full: false, ..*style };
-    let fits = |room: &Room| lines(&with(*room, &alone)) <= LINES;
-    let mut rooms = (1..=STEPS).rev().flat_map(|steps| {
-        let room = move |notes, kernels| Room { kernels, notes, steps };
-        (1..=checks::NOTES)
-            .rev()
-            .flat_map(move |notes| (2..=KERNELS).rev().map(move |kernels| room(notes, kernels)))
-            .chain([room(1, 1)])
-    });
-    with(rooms.find(fits).unwrap_or(Room { kernels: 1, notes: 1, steps: 1 }), style)
+/// A brief with as much as fits a screen.
+pub(super) struct Screen<'a> {
+    /// What is drawn, and nothing else.
+    pub(super) brief: Brief<'a>,
+    room: Room,
 }
 
 /// So many kernels, notes and steps for the whole run a screen has room for.
@@ -43,6 +31,36 @@ struct Room {
     kernels: usize,
     notes: usize,
     steps: usize,
+}
+
+impl<'a> Screen<'a> {
+    /// As many steps, then notes, then kernels as fit: two kernels before a second note, one before a second step.
+    pub(super) fn of(report: &Report<'a>, style: &Style) -> Self {
+        let whole = Brief::of(report, KERNELS);
+        let with = |room: Room| {
+            let brief = whole.first(report, room.kernels, room.steps);
+            Self { brief, room }
+        };
+        // The same kernels whether sections follow or not.
+        let alone = Style { full: false, ..*style };
+        let mut screens = (1..=STEPS).rev().flat_map(|steps| {
+            let room = move |notes, kernels| Room { kernels, notes, steps };
+            (1..=checks::NOTES)
+                .rev()
+                .flat_map(move |notes| (2..=KERNELS).rev().map(move |kernels| room(notes, kernels)))
+                .chain([room(1, 1)])
+        });
+        let fits = |screen: &Self| lines(&screen.document(report, &alone)) <= LINES;
+        screens.by_ref().map(with).find(fits).unwrap_or_else(|| {
+            // All notes are in the list of inputs.
+            with(Room { kernels: 1, notes: 0, steps: 1 })
+        })
+    }
+
+    /// The document.
+    pub(super) fn document(&self, report: &Report<'_>, style: &Style) -> Document {
+        drawn(report, &self.brief, self.room, style)
+    }
 }
 
 /// Lines of a document in a terminal.
@@ -73,12 +91,8 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> D
             format!("Top kernels by potential savings{}", first_of(brief.kernels.len(), brief.all));
         document.section(title, vec![Block::Table(table(&brief.kernels, style))]);
     }
-    let mut facts: Vec<Fact> = brief
-        .steps
-        .iter()
-        .take(room.steps)
-        .map(|step| Fact::new("Whole run", step.sentence()))
-        .collect();
+    let mut facts: Vec<Fact> =
+        brief.steps.iter().map(|step| Fact::new("Whole run", step.sentence())).collect();
     facts.extend(brief.beyond.as_ref().map(|one| Fact::new("Beyond", one.sentence(style))));
     match &brief.missing {
         // A line of its own that is never wrapped: it is there to be copied.

@@ -5,7 +5,7 @@ use crate::model::OriginKind;
 use crate::report::Report;
 use crate::report::document::{Cell, Column, Form, Table};
 use crate::report::run::advice;
-use crate::report::run::brief::{Brief, KERNELS};
+use crate::report::run::brief::Brief;
 use crate::report::view::{Style, name, printable, shape, si};
 use crate::roofline::{Limiter, run_speedup};
 use crate::units::{FlopsPerByte, Seconds, Share};
@@ -13,14 +13,13 @@ use crate::units::{FlopsPerByte, Seconds, Share};
 /// Notes of a row, by the position of the kernel.
 type Notes<'a> = &'a dyn Fn(&Kernel) -> Vec<String>;
 
-/// The ranked opportunities, each with what the rules say of it.
+/// The ranked opportunities, each with what the rules say of it: what the brief says is not said again.
 pub(in crate::report) fn opportunities(
     kernels: &[&Kernel],
     report: &Report<'_>,
+    brief: &Brief<'_>,
     style: &Style,
 ) -> Table {
-    // What the brief says is not said again.
-    let brief = Brief::of(report, KERNELS);
     let notes = |kernel: &Kernel| {
         let open = (!kernel.is_winnable).then(|| {
             let most = si(kernel.savings_high.get(), "s");

@@ -1,6 +1,7 @@
 //! How the time of each GPU was used: one sentence for the brief, a table of GPUs and one of steps.
 
 use crate::analysis::{Analysis, IdleCauses, Timeline};
+use crate::model::Source;
 use crate::report::Report;
 use crate::report::document::{Block, Cell, Column, Form, Section, Table, first_of};
 use crate::report::files::Files;
@@ -20,7 +21,9 @@ pub(in crate::report) struct OverTime<'a> {
     pub(in crate::report) gpus: &'a [Timeline],
     /// The one that is busy for the least part of its span, and the one for the greatest.
     ends: [&'a Timeline; 2],
-    analysis: &'a Analysis,
+    /// The files that the traces are in, and what they are called.
+    sources: &'a [Source],
+    files: Files<'a>,
 }
 
 impl<'a> OverTime<'a> {
@@ -30,7 +33,8 @@ impl<'a> OverTime<'a> {
         let share =
             |one: &&Timeline, two: &&Timeline| one.busy_share().total_cmp(&two.busy_share());
         let ends = [gpus.iter().min_by(share)?, gpus.iter().max_by(share)?];
-        gpus.iter().any(|one| one.launches > 1).then_some(Self { gpus, ends, analysis })
+        let (sources, files) = (&*analysis.sources, Files::of(analysis));
+        gpus.iter().any(|one| one.launches > 1).then_some(Self { gpus, ends, sources, files })
     }
 
     /// How much of its time a GPU is busy: `71.2% to 93.0%` of several.
@@ -86,15 +90,10 @@ impl<'a> OverTime<'a> {
 
     /// What a GPU is called beside the others.
     fn label(&self, one: &Timeline) -> String {
-        let number = one.ordinal.as_deref().unwrap_or("?");
-        let source =
-            self.analysis.sources.get(one.source).filter(|_| self.analysis.sources.len() > 1);
-        match source {
-            Some(source) => {
-                let files = Files::of(self.analysis);
-                format!("{} GPU {}", files.named(&source.path), printable(number))
-            }
-            None => format!("GPU {}", printable(number)),
+        let number = printable(one.ordinal.as_deref().unwrap_or("?"));
+        match self.sources.get(one.source).filter(|_| self.sources.len() > 1) {
+            Some(source) => format!("{} GPU {number}", self.files.name(&source.path)),
+            None => format!("GPU {number}"),
         }
     }
 }
@@ -208,7 +207,7 @@ fn idle(whole: &OverTime<'_>) -> Table {
             Column::number("gaps", "gaps", Form::Count).spare(4),
             Column::number("host_s", "host not launching", Form::Time),
             Column::number("host_waiting_s", "host waiting", Form::Time).spare(1),
-            Column::number("longest_host_s", "longest of both", Form::Time).spare(5),
+            Column::number("long_host_s", "in gaps ≥ 1 ms", Form::Time).spare(5),
             Column::number("launch_s", "launch latency", Form::Time),
             Column::number("short_s", "short gaps", Form::Time).spare(2),
             Column::number("dependency_s", "launched, waiting", Form::Time),
@@ -226,7 +225,7 @@ fn idle(whole: &OverTime<'_>) -> Table {
             causes.map_or(Cell::Missing, |causes| Cell::count(causes.gaps)),
             part(|causes| causes.host),
             part(|causes| causes.host_waiting),
-            part(|causes| causes.longest_host),
+            part(|causes| causes.long_host),
             part(|causes| causes.launch),
             part(|causes| causes.short),
             part(|causes| causes.dependency),

@@ -16,19 +16,21 @@ the host stops to load data, to write a log or to read a result, the GPU runs ou
 kernels do not help there: it waits longer.
 
 ## Detection
-Of each gap between the first start and the last end on a GPU: the time until the call that launches
-the next work begins, and from there until the work starts. Together they take `share` of the span
-or more. Savings: at most all of it. Needs a trace with launch calls.
+Of each gap between the first start and the last end on a GPU whose next work was launched after the
+GPU fell idle: the time until the launch call begins, and from there until the work starts. They take
+`share` of the span of a GPU or more; of several such GPUs times and spans are added up. Savings: at
+most all of it. Needs a trace with launch calls.
 
 ## Remedy
 Short kernels one after the other: a CUDA or HIP graph, `torch.compile`, fewer and larger kernels, a
 larger batch. Calls that synchronize or copy: no `.item()`, `.cpu()` or synchronization inside a step.
-Single long gaps: data loaders with workers and pinned memory that load ahead, logs and checkpoints
-outside of the step.
+Gaps of 1 ms or more: data loaders with workers and pinned memory that load ahead, logs and
+checkpoints outside of the step.
 
 ## False positives
-A profiler makes calls slower, so gaps are longer than without it. Loading, compilation and warm-up
-are long gaps that come once: capture steps that repeat.
+A profiler makes calls slower, so gaps are longer than without it. Loading of data and modules,
+compilation and warm-up are long gaps or long calls that come once: capture steps that repeat. Work
+that waits on the GPU after a late launch counts as launch latency.
 
 ## Sources
 NVIDIA technical blog, \"Getting Started with CUDA Graphs\"; PyTorch, *Performance Tuning Guide*, \"Avoid
@@ -45,7 +47,7 @@ const SHARE: Threshold =
 /// Most of the waiting: its remedy is the first to try.
 const MOST: f64 = 0.5;
 
-/// Time on all GPUs whose launch calls are known.
+/// Time of the GPUs that wait.
 #[derive(Default)]
 struct Waits {
     gpus: usize,
@@ -53,20 +55,27 @@ struct Waits {
     host: Seconds,
     in_calls: Seconds,
     launch: Seconds,
-    longest: Seconds,
+    long: Seconds,
+    long_gaps: u64,
 }
 
 impl Waits {
-    fn of(run: &Run<'_>) -> Self {
+    /// Those of the GPUs that wait for this part of their span or more, as far as launch calls are known.
+    fn of(run: &Run<'_>, least: f64) -> Self {
         let mut all = Self::default();
-        for timeline in &run.analysis.timelines {
-            let Some(causes) = timeline.idle_causes else { continue };
+        let timelines = run.analysis.timelines.iter();
+        for (span, causes) in timelines.filter_map(|one| Some((one.span, one.idle_causes?))) {
+            let waits = causes.host + causes.host_waiting + causes.launch;
+            if span <= Seconds::ZERO || waits / span < least {
+                continue;
+            }
             all.gpus += 1;
-            all.span += timeline.span;
+            all.span += span;
             all.host += causes.host;
             all.in_calls += causes.host_waiting;
             all.launch += causes.launch;
-            all.longest = all.longest.max(causes.longest_host);
+            all.long += causes.long_host;
+            all.long_gaps += causes.long_gaps;
         }
         all
     }
@@ -78,18 +87,22 @@ impl Waits {
     /// What most of it is, and what to try.
     fn most(&self, graph: &str) -> (String, String) {
         let least = self.total() * MOST;
-        if self.longest >= least {
-            let next = "find what the host does there: loading, compiling, logging";
-            (format!("{} at once", si(self.longest, "s")), next.to_owned())
-        } else if self.in_calls >= least {
+        let graph = format!("use a {graph} or torch.compile");
+        if self.in_calls >= least {
             let what = format!("{} in calls that synchronize or copy", si(self.in_calls, "s"));
-            (what, "avoid .item(), .cpu() and synchronizations".to_owned())
+            (what, "avoid synchronizations (.item(), .cpu())".to_owned())
+        } else if self.long >= least {
+            let gaps = match self.long_gaps {
+                1 => "one gap".to_owned(),
+                gaps => format!("{gaps} gaps of 1 ms or more"),
+            };
+            let next = "find out what the host does then: loading data, compiling, logging";
+            (format!("{} in {gaps}", si(self.long, "s")), next.to_owned())
         } else if self.launch >= least {
-            let what = format!("{} of launch latency", si(self.launch, "s"));
-            (what, format!("use a {graph} or torch.compile"))
+            (format!("{} of launch latency", si(self.launch, "s")), graph)
         } else {
-            let what = format!("{} until launch calls", si(self.host + self.in_calls, "s"));
-            (what, format!("use a {graph} or torch.compile; load data ahead"))
+            let what = format!("{} before launch calls", si(self.host + self.in_calls, "s"));
+            (what, format!("{graph}; load data ahead"))
         }
     }
 }
@@ -98,19 +111,17 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if run.total() <= Seconds::ZERO {
         return Err(Missing("gpu__time_duration.sum"));
     }
-    let waits = Waits::of(run);
-    if waits.gpus == 0 {
-        return Err(Missing("launch calls of a trace"));
-    }
+    let waits = Waits::of(run, run.threshold(&SHARE));
     let total = waits.total();
-    let is_much = waits.span > Seconds::ZERO && total / waits.span >= run.threshold(&SHARE);
-    if !is_much || total < least_shown(run.total()) {
+    if waits.gpus == 0 || total < least_shown(run.total()) {
         return Ok(Vec::new());
     }
     let share = total / waits.span;
-    let (who, of) = match waits.gpus {
-        1 => ("the GPU waits".to_owned(), "the span"),
-        gpus => (format!("{gpus} GPUs wait"), "their spans"),
+    let (who, of) = match (waits.gpus, run.analysis.timelines.len()) {
+        (_, 1) => ("the GPU waits".to_owned(), "the span"),
+        (1, all) => (format!("1 of {all} GPUs waits"), "its span"),
+        (gpus, all) if gpus == all => (format!("{all} GPUs wait"), "their spans"),
+        (gpus, all) => (format!("{gpus} of {all} GPUs wait"), "their spans"),
     };
     let (what, next) = waits.most(run.graph());
     let (time, percentage) = (si(total, "s"), percent(share));
@@ -123,7 +134,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("host not launching", waits.host.get(), "s")
         .evidence("host in a synchronize or copy call", waits.in_calls.get(), "s")
         .evidence("launch latency", waits.launch.get(), "s")
-        .evidence("longest time until a launch call", waits.longest.get(), "s")
+        .evidence("in gaps of 1 ms or more", waits.long.get(), "s")
         .next(next);
     // A profiler makes calls slower: how much of it is there without one is not known.
     finding.at_stake_low_s = 0.0;
