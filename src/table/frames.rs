@@ -113,13 +113,19 @@ pub fn read_table(
     quietly(read).unwrap_or(Err(FrameError::Damaged))
 }
 
+/// How many rows become text at a time: as text they take several times what they take in a frame.
+const ROWS_OF_TEXT: usize = 1 << 13;
+
 /// The canonical launch table in Parquet, read as the CSV that it would be, some rows at a time.
 pub struct Rows {
     bytes: Vec<u8>,
     footer: FileMetadataRef,
-    /// The first row that is not read yet.
-    next: usize,
     height: usize,
+    /// Rows that are read, and how many of them are text already.
+    frame: DataFrame,
+    used: usize,
+    /// The first row that is no text yet.
+    next: usize,
     text: Cursor<Vec<u8>>,
 }
 
@@ -144,33 +150,51 @@ impl Rows {
         if height != in_groups {
             return Err(FrameError::Damaged);
         }
-        let mut rows = Self { bytes, footer, next: 0, height, text: Cursor::default() };
+        let (frame, text) = (DataFrame::default(), Cursor::default());
+        let mut rows = Self { bytes, footer, height, frame, used: 0, next: 0, text };
         rows.more()?;
         Ok(rows)
     }
 
-    /// Reads the next rows.
+    /// Makes the next rows text.
     fn more(&mut self) -> Result<(), FrameError> {
-        let count = ROWS_AT_ONCE.min(self.height - self.next);
-        let read = || {
-            let mut reader = ParquetReader::new(Cursor::new(self.bytes.as_slice()));
-            reader.set_metadata(self.footer.clone());
-            // No rows at all would be read as all of them.
-            let slice = (self.height > 0).then_some((self.next, count));
-            filled(reader.with_slice(slice), Vec::new())
-        };
-        // The frame library panics on some damaged files.
-        let table = quietly(read).unwrap_or(Err(FrameError::Damaged))?;
-        // The height is a figure of the file of its own.
-        if table.height != count {
-            return Err(FrameError::Damaged);
+        if self.used == self.frame.height() {
+            self.decode()?;
         }
+        let count = ROWS_OF_TEXT.min(self.frame.height() - self.used);
+        let from = i64::try_from(self.used).map_err(|_| FrameError::Damaged)?;
+        let rows = self.frame.slice(from, count);
+        let table = quietly(|| table(&rows, Vec::new())).unwrap_or(Err(FrameError::Damaged))?;
         let mut text = std::mem::take(&mut self.text).into_inner();
         text.clear();
         // Writing to memory cannot fail.
         let _ =
             if self.next == 0 { table.write_csv(&mut text) } else { table.write_rows(&mut text) };
-        (self.next, self.text) = (self.next + count, Cursor::new(text));
+        (self.used, self.next) = (self.used + count, self.next + count);
+        self.text = Cursor::new(text);
+        Ok(())
+    }
+
+    /// Reads the next rows.
+    fn decode(&mut self) -> Result<(), FrameError> {
+        let count = ROWS_AT_ONCE.min(self.height - self.next);
+        // Those before are not needed beside them.
+        self.frame = DataFrame::default();
+        let read = || {
+            let mut reader = ParquetReader::new(Cursor::new(self.bytes.as_slice()));
+            reader.set_metadata(self.footer.clone());
+            // No rows at all would be read as all of them.
+            let slice = (self.height > 0).then_some((self.next, count));
+            reader.with_slice(slice).finish().map_err(FrameError::Read)
+        };
+        // The frame library panics on some damaged files.
+        let frame = quietly(read).unwrap_or(Err(FrameError::Damaged))?;
+        // The height is a figure of the file of its own.
+        let is_whole = frame.columns().iter().all(|column| column.len() == count);
+        if frame.height() != count || !is_whole {
+            return Err(FrameError::Damaged);
+        }
+        (self.frame, self.used) = (frame, 0);
         Ok(())
     }
 }
@@ -226,7 +250,11 @@ fn filled<R: MmapBytesReader>(
     reader: ParquetReader<R>,
     metadata: Metadata,
 ) -> Result<Table<'static>, FrameError> {
-    let frame = reader.finish().map_err(FrameError::Read)?;
+    table(&reader.finish().map_err(FrameError::Read)?, metadata)
+}
+
+/// The columns of a frame that a table can have.
+fn table(frame: &DataFrame, metadata: Metadata) -> Result<Table<'static>, FrameError> {
     let columns = frame.columns().iter().filter_map(|column| Some((column, cells(column)?)));
     let columns = columns.map(|(column, cells)| Ok((column.name().to_string(), cells?)));
     let columns: Result<Vec<(String, Cells)>, PolarsError> = columns.collect();
