@@ -233,8 +233,9 @@ fn joined(profile: &Profile, donor: &Group, host: &Group, pairs: usize) -> Strin
     let by = if grids { "launch number, kernel and grid" } else { "launch number and kernel" };
     let left = donor.rows.len() - pairs;
     let rest = if left > 0 { format!("; {left} matched none") } else { String::new() };
+    let launches = if pairs == 1 { "launch" } else { "launches" };
     format!(
-        "joined {pairs} launches of {} with those of {} by {by}{rest}",
+        "joined {pairs} {launches} of {} with those of {} by {by}{rest}",
         donor.name(profile, true),
         host.name(profile, host.source != donor.source)
     )
