@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use crate::model::{Head, Profile, Quantity};
 
-/// Leaves out copies among the tables of the file that was read last, whose launches are behind `before`; says how many
-/// launches they had.
+/// Leaves out copies among the tables of the file that was read last, whose launches start at row `before`. `tables` has
+/// the first row of each further table, and whether its launches are numbered. A note says how many launches they had.
 pub(super) fn leave_out(
     profile: &mut Profile,
     path: &str,

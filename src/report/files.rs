@@ -1,4 +1,4 @@
-//! What the files of a run are called where there is no room for whole paths.
+//! Short names for the files of a run, where whole paths take too much room.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ pub(super) struct Files<'a> {
     paths: BTreeSet<&'a str>,
     /// Bytes of the longest path.
     longest: usize,
-    /// How files are told apart.
+    /// What distinguishes the files.
     by: Names<'a>,
 }
 

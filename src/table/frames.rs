@@ -124,7 +124,7 @@ pub struct Rows {
     /// Rows that are read, and how many of them are text already.
     frame: DataFrame,
     used: usize,
-    /// The first row that is no text yet.
+    /// The first row that was not made text yet.
     next: usize,
     text: Cursor<Vec<u8>>,
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rooflint::analysis::TimePart;
 use rooflint::ingest::{self, Input};
+use rooflint::model::printable;
 use rooflint::report::{Report, Style, written};
 use rooflint::session::{Judged, Session};
 use rooflint::units::Seconds;
@@ -59,6 +60,14 @@ fn hold(judged: &Judged<'_>, label: &str) {
     let piped = text(judged, Style::default());
     let head = piped.split("\nMore ").next().unwrap();
     assert!(full.starts_with(head), "{label}: all sections begin with the brief:\n{full}\n{piped}");
+
+    // A next step for which the brief has no room is below it.
+    let about_input = ["missing-metrics", "not-enough-data", "device-mismatch"];
+    for finding in &judged.findings.run {
+        let next = finding.next.as_deref().filter(|_| !about_input.contains(&&*finding.rule));
+        let is_there = next.is_none_or(|next| full.contains(&*printable(next)));
+        assert!(is_there, "{label}: {next:?} of {} is nowhere:\n{full}", finding.rule);
+    }
 
     let listed: f64 = listed(judged).iter().sum();
     assert!(listed <= totals.savings.get() * (1.0 + 1e-9), "{label}: {listed} s are listed");
