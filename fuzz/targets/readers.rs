@@ -92,6 +92,35 @@ pub(crate) fn pytorch_averages(bytes: &[u8]) {
     twice(bytes, Some("pytorch-averages"));
 }
 
+pub(crate) fn proton(bytes: &[u8]) {
+    by_rows(bytes, "proton");
+}
+
+pub(crate) fn xprof(bytes: &[u8]) {
+    by_rows(bytes, "xprof");
+}
+
+pub(crate) fn dlprof(bytes: &[u8]) {
+    by_rows(bytes, "dlprof");
+}
+
+pub(crate) fn nsight_python(bytes: &[u8]) {
+    twice(bytes, Some("nsight-python"));
+}
+
+/// Tables of AMD's profilers, whichever they are: few bytes are more than one of them.
+pub(crate) fn rocprof(bytes: &[u8]) {
+    let formats = ingest::FORMATS.iter().map(|format| format.name);
+    for format in formats.filter(|name| name.starts_with("rocprof-")) {
+        // Counters are in a row each.
+        if format == "rocprof-v3-counters" {
+            twice(bytes, Some(format));
+        } else {
+            by_rows(bytes, format);
+        }
+    }
+}
+
 pub(crate) fn launch_table(bytes: &[u8]) {
     by_rows(bytes, "launch-table");
 }

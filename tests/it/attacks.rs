@@ -67,10 +67,10 @@ fn a_document_of_blanks_is_refused_at_its_place() {
     let blanks = std::io::repeat(b' ').take(64 << 20);
     let bytes = gzip(start.as_bytes().chain(blanks));
     assert!(bytes.len() < 1 << 20, "{}", bytes.len());
-    // 13 bytes of the second line, 2^20 blanks after the first, and the one that is too many.
+    // 13 bytes of the second line, 2^20 blanks, and the one that is too many.
     assert_eq!(
         refused("t.json.gz", &bytes, None),
-        "t.json.gz: cannot read: line 2, column 1048591: blanks exceed 1 MiB | \
+        "t.json.gz:2: damaged launch table: line 2, column 1048590: blanks exceed 1 MiB | \
          the file may be damaged or cut; convert the export again"
     );
 }

@@ -30,6 +30,17 @@ fn corpus(target: &Target) -> Vec<PathBuf> {
 }
 
 #[test]
+fn every_format_has_a_target() {
+    for format in rooflint::ingest::FORMATS {
+        let has = |target: &Target| {
+            let rest = format.name.strip_prefix(target.name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        assert!(TARGETS.iter().any(has), "{} has no target", format.name);
+    }
+}
+
+#[test]
 fn nothing_that_the_fuzzer_knows_makes_a_target_fail() {
     for target in TARGETS {
         let corpus = corpus(target);

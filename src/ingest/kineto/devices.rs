@@ -1,7 +1,7 @@
 //! The GPUs of a trace: what `deviceProperties` says of them.
 
 use super::event::{count, integer};
-use super::scan::{items, members, text};
+use crate::ingest::scan::{items, members, text};
 use crate::model::DeviceHint;
 
 /// A GPU of the machine, whether anything ran on it or not.

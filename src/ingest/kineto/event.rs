@@ -1,6 +1,6 @@
 //! One event of a trace: what it is, when it was, where it ran.
 
-use super::scan::{bare, items, members};
+use crate::ingest::scan::{bare, items, members};
 use crate::model::Dim3;
 
 /// What an event is about.

@@ -2,8 +2,8 @@
 
 use super::event::{Args, Category, Event, Launch, nanoseconds};
 use super::nested::{Span, Spanned};
-use super::scan::{bare, members, text};
 use crate::ingest::distinct::Distinct;
+use crate::ingest::scan::{bare, members, text};
 use crate::ingest::timeline::Annotated;
 use crate::model::NameId;
 

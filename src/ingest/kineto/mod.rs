@@ -13,7 +13,6 @@ mod missing;
 mod nested;
 mod operands;
 mod places;
-mod scan;
 mod work;
 
 formats! {

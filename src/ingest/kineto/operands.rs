@@ -1,8 +1,8 @@
 //! The operands of an operator as the profiler writes them: shapes, types, and values of sizes.
 
 use super::gathered::APART;
-use super::scan::{bare, items, text};
 use crate::ingest::operators::params::Tensor;
+use crate::ingest::scan::{bare, items, text};
 use crate::model::DataType;
 
 /// Shapes in a label beyond this many are counted.

@@ -10,7 +10,7 @@ use super::event::{count, event};
 use super::gathered::Gathered;
 use super::launches::{About, Writer, counted};
 use super::missing::without_kernels;
-use super::scan::{Scanner, Stop, bare};
+use crate::ingest::scan::{Scanner, Stop, bare};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
 
@@ -184,7 +184,7 @@ fn events(
 /// `rank 3 of 8`.
 fn rank(object: &[u8]) -> Option<String> {
     let [mut rank, mut ranks] = [None; 2];
-    for (key, value) in super::scan::members(object) {
+    for (key, value) in crate::ingest::scan::members(object) {
         match key {
             b"rank" => rank = count(value),
             b"world_size" => ranks = count(value),

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::error::Fault;
 use super::input;
-use super::json::Json;
 use super::lines::{Lines, append_line};
 use super::observed::Observed;
 use super::split::{BUFFER, LONGEST_ROW, Place, Records, fields};
@@ -288,11 +287,6 @@ impl<'a> Reading<'a> {
             Some(Bytes::Shared(lines)) => lines,
             None => Box::new(io::empty()),
         }
-    }
-
-    /// What is left of the file as a JSON document whose parts are bounded.
-    pub(super) fn json(&mut self) -> BufReader<Json<Box<dyn Read>>> {
-        BufReader::with_capacity(BUFFER, Json::new(self.bytes()))
     }
 
     /// Adds an export whose launches are in this file, for tables that were made from several; gives the

@@ -2,7 +2,7 @@
 
 use crate::report::Report;
 use crate::report::files::Files;
-use crate::report::view::count;
+use crate::report::view::{Style, count};
 
 /// How many notes stand at the beginning, where there is room; the list of inputs has all of them.
 pub(super) const NOTES: usize = 3;
@@ -11,25 +11,26 @@ pub(super) const NOTES: usize = 3;
 const LONGEST: usize = 300;
 
 /// What was skipped and not read, and this many notes.
-pub(super) fn checks(report: &Report<'_>, most: usize) -> Vec<String> {
+pub(super) fn checks(report: &Report<'_>, most: usize, style: &Style) -> Vec<String> {
     let analysis = report.analysis;
+    let whole = if style.full { "\"Input\" below" } else { "--full" };
     let mut lines = Vec::new();
     let skipped: u64 = analysis.sources.iter().map(|source| source.skips.count).sum();
     if skipped > 0 {
         let skipped = count(skipped, "record or cell was", "records or cells were");
-        lines.push(format!("{skipped} skipped as unreadable (--full lists them)"));
+        lines.push(format!("{skipped} skipped as unreadable ({whole} lists them)"));
     }
     if analysis.unread > 0 {
         let unread = count(analysis.unread as u64, "file was", "files were");
-        lines.push(format!("{unread} not read (--full says why)"));
+        lines.push(format!("{unread} not read ({whole} says why)"));
     }
     let files = Files::of(analysis);
     let notes = notes(report);
-    lines.extend(notes.iter().take(most).map(|note| shortened(files.named(note))));
+    lines.extend(notes.iter().take(most).map(|note| shortened(files.named(note), whole)));
     if let rest @ 1.. = notes.len().saturating_sub(most) {
         let them = if rest == 1 { "it" } else { "them" };
         let rest = count(rest as u64, "more note", "more notes");
-        lines.push(format!("{rest} on the input (--full lists {them})"));
+        lines.push(format!("{rest} on the input ({whole} lists {them})"));
     }
     lines
 }
@@ -47,10 +48,10 @@ pub(in crate::report) fn notes<'a>(report: &Report<'a>) -> Vec<&'a str> {
 }
 
 /// The first words of a note that is too long for a screen.
-fn shortened(note: String) -> String {
+fn shortened(note: String, whole: &str) -> String {
     let Some((end, _)) = note.char_indices().nth(LONGEST) else { return note };
     let end = note[..end].rfind(' ').unwrap_or(end);
-    format!("{}… (--full has all of it)", note[..end].trim_end())
+    format!("{}… ({whole} has all of it)", note[..end].trim_end())
 }
 
 #[cfg(test)]
@@ -69,15 +70,20 @@ mod tests {
         bench.analysis.devices[0].notes = vec!["of the device".to_owned()];
         let cut = format!("{}… (--full has all of it)", "word ".repeat(60).trim_end());
         let all = ["of the device", "one", &cut, "three"];
-        assert_eq!(checks(&bench.report(), 4), all);
+        let style = Style::default();
+        assert_eq!(checks(&bench.report(), 4, &style), all);
         let [first, second, ..] = all;
         let rest = "2 more notes on the input (--full lists them)";
-        assert_eq!(checks(&bench.report(), 2), [first, second, rest]);
+        assert_eq!(checks(&bench.report(), 2, &style), [first, second, rest]);
         bench.analysis.sources[0].skips.count = 1;
         bench.analysis.unread = 2;
-        let found = checks(&bench.report(), 3);
+        let found = checks(&bench.report(), 3, &style);
         assert_eq!(found[0], "1 record or cell was skipped as unreadable (--full lists them)");
         assert_eq!(found[1], "2 files were not read (--full says why)");
         assert_eq!(found[5], "1 more note on the input (--full lists it)");
+        // Who reads the whole report has it before them.
+        let below = checks(&bench.report(), 3, &Style { full: true, ..style });
+        assert_eq!(below[1], "2 files were not read (\"Input\" below says why)");
+        assert_eq!(below.concat().matches("--full").count(), 0);
     }
 }

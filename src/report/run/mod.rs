@@ -24,7 +24,9 @@ use crate::analysis::Kernel;
 
 use screen::Screen;
 
-pub(super) use brief::{Brief, KERNELS};
+pub(super) use brief::Brief;
+#[cfg(feature = "page")]
+pub(super) use brief::KERNELS;
 #[cfg(feature = "page")]
 pub(super) use checks::notes;
 #[cfg(feature = "page")]

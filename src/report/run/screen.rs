@@ -74,7 +74,7 @@ fn lines(document: &Document) -> usize {
 
 fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> Document {
     let mut document = Document::new("Roofline report");
-    let mut verdict = verdict::verdict(report, room.notes);
+    let mut verdict = verdict::verdict(report, room.notes, style);
     let over_time = brief.over_time.as_ref().map(|one| Fact::new("Timeline", one.sentence()));
     // Behind the GPU time, which it explains.
     verdict.splice(1..1, over_time);

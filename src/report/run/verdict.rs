@@ -4,11 +4,11 @@ use super::{checks, groups, read};
 use crate::analysis::{Analysis, Confidence};
 use crate::report::Report;
 use crate::report::document::Fact;
-use crate::report::view::{count, factor, overall, percent, printable, range, si};
+use crate::report::view::{Style, count, factor, overall, percent, printable, range, si};
 use crate::units::Seconds;
 
 /// What the run is, what it can save and what is to be checked, with so many notes: a label and a sentence each.
-pub(super) fn verdict(report: &Report<'_>, notes: usize) -> Vec<Fact> {
+pub(super) fn verdict(report: &Report<'_>, notes: usize, style: &Style) -> Vec<Fact> {
     let mut lines = vec![("GPU time", gpu_time(report))];
     let sentences = [
         ("Savings", savings(report)),
@@ -17,7 +17,7 @@ pub(super) fn verdict(report: &Report<'_>, notes: usize) -> Vec<Fact> {
         ("Inputs", read::ranks(report).into_iter().next()),
     ];
     lines.extend(sentences.into_iter().filter_map(|(label, text)| Some((label, text?))));
-    lines.extend(checks::checks(report, notes).into_iter().map(|line| ("Check", line)));
+    lines.extend(checks::checks(report, notes, style).into_iter().map(|line| ("Check", line)));
     lines.into_iter().map(|(label, line)| Fact::new(label, line)).collect()
 }
 

@@ -22,8 +22,8 @@ GPU fell idle: the time until the launch call begins, and from there until the w
 most all of it. Needs a trace with launch calls.
 
 ## Remedy
-Short kernels one after the other: a CUDA or HIP graph, `torch.compile`, fewer and larger kernels, a
-larger batch. Calls that synchronize or copy: no `.item()`, `.cpu()` or synchronization inside a step.
+Short kernels one after the other: a CUDA or HIP graph (PyTorch: `torch.compile`), fewer and larger kernels, a
+larger batch. Calls that synchronize or copy: none inside a step (PyTorch: `.item()`, `.cpu()`, `print`).
 Gaps of 1 ms or more: data loaders with workers and pinned memory that load ahead, logs and
 checkpoints outside of the step.
 
@@ -90,7 +90,7 @@ impl Waits {
         let graph = format!("use a {graph} or torch.compile");
         if self.in_calls >= least {
             let what = format!("{} in calls that synchronize or copy", si(self.in_calls, "s"));
-            (what, "avoid synchronizations (.item(), .cpu())".to_owned())
+            (what, "avoid synchronizations (PyTorch: .item(), .cpu())".to_owned())
         } else if self.long >= least {
             let gaps = match self.long_gaps {
                 1 => "one gap".to_owned(),

@@ -4,13 +4,17 @@
 //! and with NaN, and a trace breaks off where the program was killed. So this takes values apart by
 //! their brackets and quotes alone, and leaves to others what is inside of them.
 
+use std::fmt;
 use std::io::{self, Read};
 
 /// Bytes asked for at once.
 const CHUNK: usize = 256 * 1024;
 
-/// A value of more bytes than this is no event.
+/// A value of more bytes than this is no event and no launch.
 const LONGEST_VALUE: usize = 16 << 20;
+
+/// Between two values are at most this many blanks: an archive of a gigabyte of them, or a pipe without end, is refused.
+const MOST_BLANKS: usize = 1 << 20;
 
 /// Why a document was not read to its end.
 #[derive(Debug)]
@@ -21,6 +25,16 @@ pub(super) enum Stop {
     Damaged(&'static str),
     /// It could not be read.
     Failed(io::Error),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cut => f.write_str("the JSON ends too early; the file is cut off"),
+            Self::Damaged(what) => f.write_str(what),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
 }
 
 impl From<io::Error> for Stop {
@@ -38,18 +52,47 @@ pub(super) struct Scanner<R> {
     end: usize,
     /// Bytes before the buffer.
     before: u64,
+    /// Line ends in what was taken, and the place behind the last one.
+    lines: u64,
+    line_start: u64,
     is_over: bool,
+}
+
+/// A place in a document.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spot {
+    /// Line, from 1.
+    pub(super) line: u64,
+    /// Byte within the line, from 1.
+    pub(super) column: u64,
 }
 
 impl<R: Read> Scanner<R> {
     /// A document from its beginning.
     pub(super) fn new(inner: R) -> Self {
-        Self { inner, buffer: vec![0; 2 * CHUNK], at: 0, end: 0, before: 0, is_over: false }
+        let buffer = vec![0; 2 * CHUNK];
+        Self { inner, buffer, at: 0, end: 0, before: 0, lines: 0, line_start: 0, is_over: false }
     }
 
     /// Place of the next byte.
     pub(super) fn place(&self) -> u64 {
         self.before + self.at as u64
+    }
+
+    /// Line and column of the next byte.
+    pub(super) fn spot(&self) -> Spot {
+        Spot { line: self.lines + 1, column: self.place() - self.line_start + 1 }
+    }
+
+    /// Takes so many bytes.
+    fn take(&mut self, length: usize) -> &[u8] {
+        let taken = &self.buffer[self.at..self.at + length];
+        for end in memchr::memchr_iter(b'\n', taken) {
+            self.lines += 1;
+            self.line_start = self.before + (self.at + end) as u64 + 1;
+        }
+        self.at += length;
+        taken
     }
 
     /// Reads more bytes behind those that are kept; `false` at the end.
@@ -77,16 +120,21 @@ impl<R: Read> Scanner<R> {
 
     /// The next byte that is no blank; `None` at the end.
     pub(super) fn peek(&mut self) -> Result<Option<u8>, Stop> {
+        let mut blanks = 0;
         loop {
             // A mark of the byte order is passed over like a blank.
             let is_blank =
                 |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, 0xef | 0xbb | 0xbf);
-            match self.buffer[self.at..self.end].iter().position(|byte| !is_blank(byte)) {
-                Some(blanks) => {
-                    self.at += blanks;
-                    return Ok(self.buffer.get(self.at).copied());
-                }
-                None => self.at = self.end,
+            let rest = &self.buffer[self.at..self.end];
+            let next = rest.iter().position(|byte| !is_blank(byte));
+            let more = next.unwrap_or(rest.len());
+            if blanks + more > MOST_BLANKS {
+                self.take(MOST_BLANKS - blanks);
+                return Err(Stop::Damaged("blanks exceed 1 MiB"));
+            }
+            blanks += self.take(more).len();
+            if next.is_some() {
+                return Ok(self.buffer.get(self.at).copied());
             }
             if !self.fill()? {
                 return Ok(None);
@@ -143,9 +191,7 @@ impl<R: Read> Scanner<R> {
         if length == 0 {
             return Err(Stop::Damaged("a value is missing"));
         }
-        let start = self.at;
-        self.at += length;
-        Ok(&self.buffer[start..self.at])
+        Ok(self.take(length))
     }
 }
 
@@ -322,6 +368,29 @@ mod tests {
         }
         let long = format!("[\"{}", "x".repeat(LONGEST_VALUE * 2 + 2 * CHUNK));
         assert!(matches!(list(long.as_bytes(), CHUNK), Err(Stop::Damaged(_))));
+        let blanks = " \n".repeat(MOST_BLANKS / 2);
+        assert_eq!(list(format!("[1,{blanks}2]").as_bytes(), CHUNK).unwrap(), [b"1", b"2"]);
+        assert!(matches!(list(format!("[1,{blanks} 2]").as_bytes(), 7), Err(Stop::Damaged(_))));
+    }
+
+    #[test]
+    fn the_place_of_each_value_is_known() {
+        let text = b"[1,\n\n  \"a\nb\", {\n},7\n]";
+        for drop in 1..=text.len() {
+            let mut scanner = Scanner::new(Drops(text, drop));
+            assert!(scanner.mark(b'[').unwrap());
+            let mut places = Vec::new();
+            loop {
+                scanner.peek().unwrap();
+                let Spot { line, column } = scanner.spot();
+                places.push((line, column));
+                scanner.value().unwrap();
+                if !scanner.more(b']').unwrap() {
+                    break;
+                }
+            }
+            assert_eq!(places, [(1, 2), (3, 3), (4, 5), (5, 3)], "{drop}");
+        }
     }
 
     #[test]

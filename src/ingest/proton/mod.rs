@@ -3,15 +3,17 @@
 //! `proton python train.py`, or `proton.start()` and `proton.finalize()`. It has times, operations and bytes as the
 //! kernel's metadata function states them, and the attributes of the devices: all that a roofline needs.
 
+mod tree;
+
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Deserialize;
+use tree::{Device, Metric, Node, Tree};
 
+use super::document::Document;
 use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{
     DeviceHint, Head, HintId, Origin, OriginKind, Pipe, Profiler, Quantity, Values,
 };
-use crate::plain;
 use crate::units::Hertz;
 
 pub(super) const FORMAT: Format = Format {
@@ -39,70 +41,19 @@ fn sniff(sample: &Sample) -> Sniff {
     }
 }
 
-/// An element of the document: a tree, or the table of devices.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Part {
-    Tree(Node),
-    Devices(BTreeMap<String, BTreeMap<String, Device>>),
-}
-
-#[derive(Deserialize)]
-struct Node {
-    #[serde(default)]
-    children: Vec<Node>,
-    frame: Frame,
-    #[serde(default)]
-    metrics: BTreeMap<String, Metric>,
-}
-
-#[derive(Deserialize)]
-struct Frame {
-    name: String,
-}
-
-/// A metric: a number, or the text of a device.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Metric {
-    Number(f64),
-    Text(String),
-}
-
-/// Attributes of a device, as far as they are used. Clocks are in kHz, the width of the bus in bits.
-#[derive(Deserialize)]
-struct Device {
-    arch: Option<String>,
-    bus_width: Option<u32>,
-    clock_rate: Option<f64>,
-    memory_clock_rate: Option<f64>,
-    num_sms: Option<u32>,
-}
+/// What the document is, and what to do where it is not whole.
+const PROFILE: [&str; 2] =
+    ["Proton profile", "end the session with proton.finalize(), or write the profile again"];
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     "proton".clone_into(&mut reading.source.format);
     "tree of scopes".clone_into(&mut reading.source.dialect);
     reading.source.numerals = Numerals::default().to_string();
-    let parts: Vec<Part> = serde_json::from_reader(reading.json()).map_err(|error| {
-        let line = u64::try_from(error.line()).unwrap_or_default();
-        reading
-            .error(format!("damaged Proton profile: {}", plain::json(&error)))
-            .line(line)
-            .help("end the session with proton.finalize(), or write the profile again")
-    })?;
-    let (mut trees, mut devices) = (Vec::new(), BTreeMap::new());
-    for part in parts {
-        match part {
-            Part::Tree(node) => trees.push(node),
-            Part::Devices(found) => devices.extend(found),
-        }
-    }
-    let mut kernels = Kernels { devices, hints: HashMap::new(), scopes: Vec::new(), own: 0 };
-    for tree in &trees {
-        for child in &tree.children {
-            kernels.walk(reading, child)?;
-        }
-    }
+    let mut document = Document::new(reading);
+    let tree = Tree::read(&mut document);
+    let Tree { nodes, devices } = tree.map_err(|fault| document.error(reading, fault, PROFILE))?;
+    let mut kernels = Kernels { devices, hints: HashMap::new(), own: 0 };
+    kernels.all(reading, &nodes)?;
     if kernels.own > 0 {
         let clue = match kernels.own {
             1 => "1 kernel that Proton launched itself is left out".to_owned(),
@@ -116,30 +67,40 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 struct Kernels {
     devices: BTreeMap<String, BTreeMap<String, Device>>,
     hints: HashMap<(String, String), HintId>,
-    /// Names of the scopes around a node.
-    scopes: Vec<String>,
     own: u64,
 }
 
 impl Kernels {
-    fn walk(&mut self, reading: &mut Reading<'_>, node: &Node) -> Result<(), IngestError> {
-        if node.frame.name == OWN {
-            self.own += kernels_in(node);
-            return Ok(());
+    /// Takes all kernels, each with the names of the scopes around it.
+    fn all(&mut self, reading: &mut Reading<'_>, nodes: &[Node]) -> Result<(), IngestError> {
+        let mut scopes: Vec<&str> = Vec::new();
+        let mut at = 0;
+        while let Some(node) = nodes.get(at) {
+            // The root of a tree is no scope.
+            scopes.truncate(node.depth.saturating_sub(1));
+            if node.depth > 0 && node.name == OWN {
+                let below = nodes[at..node.end].iter();
+                self.own += below.filter(|node| node.is_kernel()).count() as u64;
+                at = node.end;
+                continue;
+            }
+            if node.is_kernel() {
+                self.kernel(reading, node, &path(&scopes))?;
+            }
+            if node.depth > 0 {
+                scopes.push(&node.name);
+            }
+            at += 1;
         }
-        // A scope has no time of its own; a node with time is a kernel, wherever it is.
-        if node.metrics.contains_key(TIME) {
-            self.kernel(reading, node)?;
-        }
-        self.scopes.push(node.frame.name.clone());
-        for child in &node.children {
-            self.walk(reading, child)?;
-        }
-        self.scopes.pop();
         Ok(())
     }
 
-    fn kernel(&mut self, reading: &mut Reading<'_>, node: &Node) -> Result<(), IngestError> {
+    fn kernel(
+        &mut self,
+        reading: &mut Reading<'_>,
+        node: &Node,
+        scopes: &str,
+    ) -> Result<(), IngestError> {
         reading.source.rows += 1;
         let row = reading.source.rows;
         let number = |name: &str| match node.metrics.get(name) {
@@ -174,8 +135,8 @@ impl Kernels {
         for column in filled {
             *reading.source.columns.entry(column).or_default() += count as u64;
         }
-        let name = reading.name(node.frame.name.as_bytes());
-        let operator = reading.name(self.scopes.join("/").as_bytes());
+        let name = reading.name(node.name.as_bytes());
+        let operator = reading.name(scopes.as_bytes());
         let device = self.hint(reading, text("device_type"), text("device_id"));
         let id = u32::try_from(row).unwrap_or(u32::MAX);
         reading.push(
@@ -231,10 +192,20 @@ const STATED: [(&str, Quantity); 5] = [
     ("flops64", Quantity::Work(Pipe::Fp64Vector)),
 ];
 
-/// Kernels of a part of the tree.
-fn kernels_in(node: &Node) -> u64 {
-    let own = u64::from(node.metrics.contains_key(TIME));
-    own + node.children.iter().map(kernels_in).sum::<u64>()
+/// Bytes of the path of scopes that a kernel goes by, at most: thousands of scopes around each of thousands of kernels
+/// must not come to more than the file.
+const LONGEST_PATH: usize = 4096;
+
+/// Names of scopes, of many the innermost ones.
+fn path(scopes: &[&str]) -> String {
+    let mut bytes = 0;
+    let fits = |scope: &&&str| {
+        bytes += scope.len() + 1;
+        bytes <= LONGEST_PATH
+    };
+    let inner = scopes.iter().rev().take_while(fits).count().max(1).min(scopes.len());
+    let shown = scopes[scopes.len() - inner..].join("/");
+    if inner < scopes.len() { format!("…/{shown}") } else { shown }
 }
 
 #[cfg(test)]
@@ -276,5 +247,61 @@ mod tests {
         assert_eq!((&*skip.text, &*skip.reason), ("-2", "negative"));
         let cut = read_text("run.hatchet", &text[..300], &Options::default()).unwrap_err();
         assert!(cut.to_string().contains("damaged Proton profile"), "{cut}");
+    }
+    /// A kernel below so many scopes.
+    fn nested(scopes: usize) -> String {
+        let kernel = r#"{"children": [], "frame": {"name": "k"}, "metrics": {"time (ns)": 9}}"#;
+        let open = r#"{"children": ["#.repeat(scopes);
+        let close = |at| format!(r#"], "frame": {{"name": "s{at}"}}, "metrics": {{}}}}"#);
+        let close: Vec<String> = (0..scopes).rev().map(close).collect();
+        let close = close.concat();
+        format!(r#"[{{"children": [{open}{kernel}{close}], "frame": {{"name": "ROOT"}}}}]"#)
+    }
+
+    #[test]
+    fn scopes_may_be_as_deep_as_they_are() {
+        let operator = |scopes: usize| {
+            let profile =
+                read_text("run.hatchet", nested(scopes).leak(), &Options::default()).unwrap();
+            assert_eq!(profile.launches.len(), 1);
+            profile.names.get(profile.launch(0).head.operator).to_owned()
+        };
+        assert_eq!(operator(0), "");
+        assert_eq!(operator(3), "s0/s1/s2");
+        // Names of five bytes, each but the first behind a slash: 682 fit in 4096 bytes.
+        let deep = operator(2_000);
+        assert!(deep.starts_with("…/s1318/") && deep.ends_with("/s1998/s1999"), "{deep}");
+        assert_eq!(deep.len(), "…/".len() + 682 * 6 - 1);
+    }
+
+    #[test]
+    fn what_is_no_tree_is_refused_at_its_place() {
+        let node = r#"{"children": [], "frame": {"name": "k"}, "metrics": {"time (ns)": 9}}"#;
+        for (text, told) in [
+            (format!("[{node},\n 7]"), "line 2, column 2: a node is no object"),
+            (format!("[{{\"children\": [{node}]}}]"), "column 87: a node has no \"frame\""),
+            (
+                format!("[{node}, {{\"CUDA\": {{\"0\": {{\"num_sms\": \"x\"}}}}}}]"),
+                "column 102: expected a whole number of 0 or more, found the text \"x\"",
+            ),
+            (node.replace("9}", "9, \"time (ns)\": 8}"), "key \"time (ns)\" is given twice"),
+            (
+                format!("[{}]", node.replace("9}", "null}")),
+                "the value has none of the forms that are allowed here",
+            ),
+            (format!("[{node}]]"), "more follows the end of the document"),
+            (
+                format!("[{node}, {{\"CUDA\": {{}}, \"CUDA\": {{}}}}]"),
+                "key \"CUDA\" is given twice",
+            ),
+        ] {
+            let text = if text.starts_with('[') { text } else { format!("[{text}]") };
+            let error = read_text("run.hatchet", text.leak(), &Options::default()).unwrap_err();
+            let error = error.to_string();
+            assert!(
+                error.contains("damaged Proton profile: line ") && error.contains(told),
+                "{error}"
+            );
+        }
     }
 }
