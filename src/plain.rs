@@ -48,6 +48,11 @@ pub(crate) fn json_alone(error: &serde_json::Error) -> String {
     words(bare).0
 }
 
+/// `1 copy`, `2 copies`.
+pub(crate) fn counted(number: u64, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
+}
+
 /// Most bytes of a file that people write, such as a configuration.
 pub(crate) const PAGES: u64 = 16 << 20;
 

@@ -8,6 +8,12 @@ use crate::roofline;
 use crate::scalar::Maybe;
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 
+/// Whether devices of a compute capability have no tensor cores, which came with Volta.
+fn lacks_matrix_units(compute_capability: &str) -> bool {
+    let major = compute_capability.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    major.is_some_and(|major| major < 7)
+}
+
 /// The roofs of one device, with where they come from.
 #[derive(Debug, Clone)]
 pub(super) struct Roofs {
@@ -69,6 +75,7 @@ impl Roofs {
             memory_clock: clock(device.and_then(Device::memory_clock).or(hint.max_memory_clock)),
             groups: Pipe::ALL.iter().map(|pipe| law::group(capability, *pipe) as f64).collect(),
             limits: limits.filter(|limits| limits.is_register_file_usual()).map(occupancy).into(),
+            lacks_matrix_units: capability.is_some_and(lacks_matrix_units),
             on_chip: limits.and_then(|limits| limits.on_chip_bytes_per_clock).map(f64::from).into(),
             system: rate(device.and_then(Device::pcie_bandwidth).map(|one_way| one_way * 2.0)),
             peer: rate(device.and_then(|device| Some(device.nvlink.as_ref()?.value))),

@@ -156,6 +156,30 @@ mod tests {
         kernel(table).meaning()
     }
 
+    /// Counters are selected, whichever profiler's launches they were joined with: of a product on tensor cores FP32
+    /// operations and bytes say little. Pascal has no tensor cores; what a user states is all of it.
+    #[test]
+    fn selected_counters_leave_room_for_what_they_do_not_count() {
+        let on = |device: &str, format: &str, name: &str| {
+            let table = format!(
+                "source,source_format,kernel,device,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
+                 dram_bytes,flops_fp64_vector,flops_fp32_vector,flops_fp16_vector\n\
+                 run,{format},{name},{device},0,1,4096,4096,256,400e-6,1e6,0,4e6,0\n"
+            );
+            let profile = read_text("table.csv", table.leak(), &Options::default()).unwrap();
+            let kernel = Session::default().analyze(&profile).unwrap().kernels.remove(0);
+            (kernel.state, kernel.has_savings())
+        };
+        let product = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn";
+        for format in ["ncu-wide", "nsys-trace", "nvprof-trace", "pytorch-trace", "rocprof-v3"] {
+            let found = on("A100 SXM4 40GB", format, product);
+            assert_eq!(found, (State::NotEnoughData, false), "{format}");
+        }
+        assert_eq!(on("A100 SXM4 40GB", "mapped", product), (State::Flagged, true));
+        let found = on("GeForce GTX 1080 Ti", "nvprof-trace", "matrixMulCUDA");
+        assert_eq!(found, (State::Flagged, true));
+    }
+
     /// Busy multiprocessors say how long the work took that was done, not how much of it was needed.
     #[test]
     fn busy_multiprocessors_bound_the_ratio_on_one_side() {

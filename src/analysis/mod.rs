@@ -396,7 +396,8 @@ impl Instruments {
 }
 
 fn instrument(source: &Source) -> Instrument<f64> {
-    Instrument::of(source.profiler == Profiler::NsightCompute)
+    let profiler = source.profiler;
+    Instrument::of(profiler == Profiler::NsightCompute, profiler.selects_counters())
 }
 
 fn choose_ceilings(

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::alike::Alike;
+use super::complete::complete;
 use crate::model::{NameId, Origin, Profile, Quantity, Values};
 
 /// The format of files that hold nothing but averages.
@@ -69,7 +70,7 @@ pub(super) fn join(profile: &mut Profile) {
         outcome.launches += u64::from(head.count);
         let values = values(profile, donor, is_alike);
         for row in hosts {
-            profile.launches.fill(row, &values);
+            complete(profile, row, &values);
         }
         gone[donor] = true;
     }
@@ -79,6 +80,7 @@ pub(super) fn join(profile: &mut Profile) {
     }
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);
+        profile.forget_devices();
     }
 }
 

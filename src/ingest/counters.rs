@@ -8,11 +8,13 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::alike::Alike;
+use super::complete::overrule;
 use super::runs::adopt_advice;
 use crate::model::{
     Dim3, HintId, KernelName, NameId, Origin, OriginKind, Profile, Profiler, Quantity, Shape,
     Values,
 };
+use crate::plain::counted;
 
 /// What launches of the same work share: the name in one spelling, and the shape.
 type Key = (String, Option<Dim3>, Option<Dim3>, Option<u64>, Option<u64>);
@@ -58,11 +60,11 @@ pub(super) fn join(profile: &mut Profile) {
         return apart(profile, &hosts, &others, "are of different devices");
     }
     let mut names = Names::default();
-    let mut counted: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+    let mut by_work: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for row in &donors {
         let head = profile.launches.head(*row);
         let name = names.exact(profile, head.name).to_owned();
-        counted.entry(key(&name, head.shape)).or_default().push(*row);
+        by_work.entry(key(&name, head.shape)).or_default().push(*row);
     }
     let mut traced: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for row in &hosts {
@@ -71,20 +73,21 @@ pub(super) fn join(profile: &mut Profile) {
         traced.entry(key(&name, head.shape)).or_default().push(*row);
     }
     let mut used: BTreeSet<&Key> = BTreeSet::new();
-    for (host, donor) in pairs(&counted, &traced) {
-        if report.give(profile, &traced[host], &counted[donor]) {
+    for (host, donor) in pairs(&by_work, &traced) {
+        if report.give(profile, &traced[host], &by_work[donor]) {
             used.insert(donor);
         }
     }
     if used.is_empty() {
         return apart(profile, &hosts, &donors, "have no kernel, grid and block in common");
     }
-    (report.untraced, report.others) = (counted.len() - used.len(), others.len());
-    let without = hosts.len() - report.launches;
-    let note = report.note(profile, &hosts, &donors, without);
+    report.untraced = by_work.len() - used.len();
+    report.others = counts(profile, &others);
+    let note = report.note(profile, &hosts, &donors);
     profile.check(note);
     let gone: BTreeSet<usize> = donors.into_iter().collect();
     profile.launches.retain(|row| !gone.contains(&row));
+    profile.forget_devices();
 }
 
 /// Keys of a trace with the keys of counters for them: by the whole name, else by the name without template arguments
@@ -169,6 +172,11 @@ fn spelled(head: &str) -> String {
     spelled
 }
 
+/// How many launches rows stand for: those of sums stand for several.
+fn counts(profile: &Profile, rows: &[usize]) -> u64 {
+    rows.iter().map(|row| u64::from(profile.launches.count(*row))).sum()
+}
+
 /// The files of launches, for messages.
 fn named(profile: &Profile, rows: &[usize]) -> String {
     let path = |row: &usize| {
@@ -192,14 +200,14 @@ struct Joined {
     /// Launches under Nsight Compute whose counters are used.
     donors: BTreeSet<usize>,
     /// Launches of the trace that got counters, and kernels of them.
-    launches: usize,
+    launches: u64,
     kernels: usize,
     /// Launches whose counters are means over launches under Nsight Compute.
-    averaged: usize,
+    averaged: u64,
     /// Kernels that only Nsight Compute has.
     untraced: usize,
     /// Launches under Nsight Compute on other devices than those of the trace.
-    others: usize,
+    others: u64,
     alike: Alike,
 }
 
@@ -234,48 +242,50 @@ impl Joined {
 
     /// As many launches on both sides are the same ones, in the same order; else each gets the mean.
     fn pair(&mut self, profile: &mut Profile, hosts: &[usize], donors: &[usize]) {
-        self.launches += hosts.len();
+        let launches = counts(profile, hosts);
+        self.launches += launches;
         let is_each = hosts.len() == donors.len();
         let of_all = (!is_each).then(|| mean(profile, donors));
         if !is_each && donors.len() > 1 {
-            self.averaged += hosts.len();
+            self.averaged += launches;
         }
         for (at, host) in hosts.iter().enumerate() {
             let donor = donors[if is_each { at } else { 0 }];
             let own = if is_each { Some(mean(profile, &[donor])) } else { None };
             if let Some(values) = of_all.as_ref().or(own.as_ref()) {
-                profile.launches.revise(*host, values);
+                overrule(profile, *host, values);
             }
             adopt_advice(profile, *host, donor);
         }
     }
 
-    fn note(&self, profile: &Profile, hosts: &[usize], donors: &[usize], without: usize) -> String {
+    fn note(&self, profile: &Profile, hosts: &[usize], donors: &[usize]) -> String {
+        let launches = |number: u64| counted(number, "launch", "launches");
+        let used: Vec<usize> = self.donors.iter().copied().collect();
         let mut note = format!(
-            "{}: counters of {} launches are used for {} launches of {} kernels in {}: same kernel, grid and block; \
-             times are those of the trace",
+            "{}: counters of {} are used for {} of {} in {}: same kernel, grid and block; times are those of the trace",
             named(profile, donors),
-            self.donors.len(),
-            self.launches,
-            self.kernels,
+            launches(counts(profile, &used)),
+            launches(self.launches),
+            counted(self.kernels as u64, "kernel", "kernels"),
             named(profile, hosts)
         );
         if self.averaged > 0 {
-            note.push_str(&format!("; {} launches have the mean of several", self.averaged));
+            let have = counted(self.averaged, "launch has", "launches have");
+            note.push_str(&format!("; {have} the mean of several"));
         }
+        let without = counts(profile, hosts) - self.launches;
         if without > 0 {
-            note.push_str(&format!("; {without} launches of the trace have no counters"));
+            let have = counted(without, "launch of the trace has", "launches of the trace have");
+            note.push_str(&format!("; {have} no counters"));
         }
         if self.untraced > 0 {
-            let are = if self.untraced == 1 { "kernel is" } else { "kernels are" };
-            note.push_str(&format!("; {} {are} not in the trace and not counted", self.untraced));
+            let are = counted(self.untraced as u64, "kernel is", "kernels are");
+            note.push_str(&format!("; {are} not in the trace and not counted"));
         }
         if self.others > 0 {
-            let are = if self.others == 1 { "launch is" } else { "launches are" };
-            note.push_str(&format!(
-                "; {} {are} of another device and reported side by side",
-                self.others
-            ));
+            let are = counted(self.others, "launch is", "launches are");
+            note.push_str(&format!("; {are} of another device and reported side by side"));
         }
         note
     }
@@ -390,6 +400,27 @@ mod tests {
         );
     }
 
+    /// The numbers of the first two launches of a trace are those of the counters, and it has registers, which they lack;
+    /// their page knows less of the GPU.
+    #[test]
+    fn a_trace_is_no_run_that_counters_lack() {
+        let launch = |id: u32, time: u32| {
+            format!("{id}0000,{time},{id},64,1,1,128,1,1,32,A100 SXM4 40GB (0),1,7,gemm\n")
+        };
+        let header = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,Device,Ctx,Strm,Name\n";
+        let trace = [launch(0, 1000), launch(1, 1100), launch(2, 1200), launch(3, 1300)].concat();
+        let counters = [counted(0, "gemm", 64, 300), counted(1, "gemm", 64, 500)].concat();
+        let inputs = [
+            Input::text("trace.csv", &format!("{header}{trace}")),
+            Input::text("counters.csv", &format!("{COUNTERS}{counters}")),
+        ];
+        let profile = read(&inputs, &Options { strict: true, ..Options::default() }).unwrap();
+        let times = profile.iter().map(|one| one.value(Quantity::Duration).unwrap() * 1e9);
+        assert_eq!(times.map(f64::round).sum::<f64>(), 4600.0);
+        assert!(profile.iter().all(|one| one.value(Quantity::DramBytes) == Some(400.0)));
+        assert_eq!((profile.launches.len(), profile.devices.len()), (4, 1));
+    }
+
     #[test]
     fn as_many_launches_on_both_sides_are_paired_in_order() {
         let trace = [traced(0, 1000, "gemm", 64), traced(2000, 1100, "gemm", 64)].concat();
@@ -469,7 +500,7 @@ mod tests {
             let found = joined_on(&launches, &counters);
             let expected = order.map(|device| (device == A100).then_some(300.0));
             assert_eq!(bytes(&found), expected);
-            assert!(found.notes[0].contains("for 1 launches of 1 kernels"), "{:?}", found.notes);
+            assert!(found.notes[0].contains("for 1 launch of 1 kernel"), "{:?}", found.notes);
             let both = counters.clone() + &of_h100(counted(1, "gemm", 64, 500));
             let expected = order.map(|device| Some(if device == A100 { 300.0 } else { 500.0 }));
             assert_eq!(bytes(&joined_on(&launches, &both)), expected);

@@ -15,6 +15,7 @@ mod ahead;
 mod alike;
 mod averages;
 mod beside;
+mod complete;
 mod counters;
 mod decimal;
 mod detect;
@@ -54,6 +55,7 @@ mod split;
 mod steps;
 mod sums;
 mod timeline;
+mod traced_twice;
 mod workload;
 
 use std::collections::HashSet;
@@ -243,6 +245,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     }
     unread.tell(&mut profile);
     workload::describe(&mut profile, &machines)?;
+    profile.merge_devices();
     if profile.launches.is_empty() {
         let path = inputs.first().map_or_else(PathBuf::new, Input::path);
         return Err(IngestError::new(path.display(), "no kernel found in any input")
@@ -251,6 +254,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     workload::join_times(&mut profile);
     // Copies are no separate runs; what a joined run and its launch table share shows afterwards.
     duplicates::leave_out(&mut profile, Which::Equal);
+    traced_twice::leave_out(&mut profile);
     sums::leave_out(&mut profile);
     averages::join(&mut profile);
     runs::join(&mut profile);

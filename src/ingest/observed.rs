@@ -1,7 +1,7 @@
 //! What the launches of a file show of its devices beside what it says of them.
 
 use super::workload::Machine;
-use crate::model::{HintId, Profile};
+use crate::model::{DeviceHint, HintId, Profile};
 use crate::units::Hertz;
 
 /// What the launches of a file show of its devices.
@@ -22,6 +22,26 @@ impl Observed {
         }
     }
 
+    /// Gives devices the number of multiprocessors that some launches of the file tell and others do not, where all
+    /// else that is said of them is the same.
+    fn count_multiprocessors(&self, profile: &mut Profile) {
+        let all: Vec<DeviceHint> =
+            self.devices.iter().map(|id| profile.devices[usize::from(id.0)].clone()).collect();
+        for id in &self.devices {
+            let device = &mut profile.devices[usize::from(id.0)];
+            if device.sms.is_some() {
+                continue;
+            }
+            let alike =
+                all.iter().filter(|other| DeviceHint { sms: None, ..(*other).clone() } == *device);
+            let mut counts: Vec<u32> = alike.filter_map(|other| other.sms).collect();
+            counts.dedup();
+            if let [sms] = counts.as_slice() {
+                device.sms = Some(*sms);
+            }
+        }
+    }
+
     /// Adds it to the descriptions of the devices, but for what it says of other files.
     pub(super) fn complete(self, profile: &mut Profile) -> Option<Machine> {
         for id in &self.devices {
@@ -29,6 +49,29 @@ impl Observed {
             device.observed_memory_clock = self.memory_clock.or(device.observed_memory_clock);
             device.l2_bytes = device.l2_bytes.or(self.l2_bytes);
         }
+        self.count_multiprocessors(profile);
         self.machine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+
+    /// A rule tells it between the second launch and the third.
+    #[test]
+    fn all_launches_of_a_file_are_on_the_device_whose_size_a_rule_tells() {
+        let header = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,Section Name,Metric Name,Metric Unit,Metric Value,Rule Name,Rule Type,Rule Description\n";
+        let cells = |id: u32| format!("{id},1,a,h,k,1,7,\"(256, 1, 1)\",\"(64, 1, 1)\",0,8.0,");
+        let launch = |id: u32| format!("{}Speed,gpu__time_duration.sum,ns,1000,,,\n", cells(id));
+        let rule = format!(
+            "{}Launch Statistics,,,,LaunchConfiguration,WRN,fewer blocks than the GPU's 108 multiprocessors\n",
+            cells(1)
+        );
+        let text = format!("{header}{}{}{rule}{}", launch(0), launch(1), launch(2)).leak();
+        let options = Options::default();
+        let found = read_text("list.csv", text, &options).unwrap();
+        assert_eq!((found.launches.len(), found.devices.len()), (3, 1));
+        assert_eq!(found.devices[0].sms, Some(108));
     }
 }

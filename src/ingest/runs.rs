@@ -7,7 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::alike::{Alike, may_be_one};
-use crate::model::{DeviceHint, Head, HintId, NameId, OriginKind, Profile, Quantity, Values};
+use super::complete::complete;
+use crate::model::{
+    DeviceHint, Head, HintId, NameId, OriginKind, Profile, Profiler, Quantity, Values,
+};
 
 /// What a group of launches has values for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,7 +98,7 @@ pub(super) fn join(profile: &mut Profile) {
                 [(host_at, pairs)] => {
                     for (host_row, donor_row) in pairs {
                         let values = values(profile, *donor_row);
-                        profile.launches.fill(*host_row, &values);
+                        complete(profile, *host_row, &values);
                         adopt_advice(profile, *host_row, *donor_row);
                         describe(profile, *host_row, *donor_row);
                         gone[*donor_row] = true;
@@ -188,6 +191,14 @@ pub(super) fn describe(profile: &mut Profile, row: usize, other: usize) {
     }
 }
 
+/// Whether one file is a trace and the other counters of Nsight Compute.
+fn are_apart(profile: &Profile, one: u16, two: u16) -> bool {
+    let profiler = |source: u16| profile.sources.get(usize::from(source)).map(|it| it.profiler);
+    let is_trace = |source: u16| profiler(source).is_some_and(Profiler::is_timeline);
+    let is_counting = |source: u16| profiler(source) == Some(Profiler::NsightCompute);
+    is_trace(one) && is_counting(two) || is_counting(one) && is_trace(two)
+}
+
 /// The groups that a donor completes, with the pairs of host and donor rows; not all, if it is
 /// clear that there are several.
 fn hosts(
@@ -204,6 +215,10 @@ fn hosts(
     for (host_at, host) in groups.iter().enumerate() {
         let elsewhere = within_file && host.source != donor.source;
         if host_at == donor_at || host.settled || elsewhere || !host.has.completes(&donor.has) {
+            continue;
+        }
+        // The launches of a trace are numbered in another way: they take counters by kernel and grid.
+        if are_apart(profile, host.source, donor.source) {
             continue;
         }
         // Of two that complete each other the one with bytes keeps its time: hardware counters do

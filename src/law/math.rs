@@ -111,13 +111,17 @@ fn counts<N: Number, R: Reading<N>>(
     let (launch, roofs, set) = (scene.launch, scene.roofs, scene.set);
     let zero = N::of(0.0);
     let mut groups = [Interval::zero(); GROUPS];
-    let mut kinds = Kinds::new(instrument.whole_counts);
+    let mut kinds = Kinds::new(N::Truth::of(false));
     let (mut any, mut tensor) = (N::Truth::of(false), zero);
+    // Bytes that follow from sizes are no counts.
+    let (mut is_counted, mut is_stated) =
+        (judged.bytes.is & !judged.algorithmic, N::Truth::of(false));
     launch.each_work(|pipe, counted| {
         let is_algorithmic = counted.is_some_and(|one| one.origin.is_algorithmic);
         let is_some = counted.is_some_and(|one| zero.less(one.value));
         any = any | counted.is;
-        kinds.whole = kinds.whole | is_algorithmic;
+        is_counted = is_counted | (counted.is & !is_algorithmic);
+        is_stated = is_stated | is_algorithmic;
         kinds.note(pipe, counted.is, is_some);
         judged.algorithmic = judged.algorithmic | is_algorithmic;
         let time = Maybe::only_if(is_some, || {
@@ -138,11 +142,12 @@ fn counts<N: Number, R: Reading<N>>(
         judged.work.push(work);
         roofs.add(&mut groups, pipe, time);
     });
+    kinds.whole = is_stated | (instrument.whole_counts & !(instrument.selects & is_counted));
     let busy = scene.busy(Quantity::TensorActive);
     // Exact for a uniform stream of matrix instructions: the count needs their type, the time does
     // not. Where counters saw less than the pipe worked, the difference is work they are blind to.
     let busy = busy.map(|busy| roofs.activity_at_tensor(launch, busy, set));
-    kinds.tensor_activity = busy.is;
+    kinds.tensor_activity = busy.is | roofs.lacks_matrix_units;
     let is_more = |factor: f64| busy.is_some_and(|busy| (tensor * N::of(factor)).less(busy));
     let unseen = Maybe::only_if(is_more(SAME_ACTIVITY), || busy).map(|busy| busy - tensor);
     judged.tensor_activity = Maybe::only_if(is_more(SLOW_INSTRUCTIONS), || unseen);

@@ -65,7 +65,7 @@ pub(super) struct Kinds<N: Number> {
     fp16: N::Truth,
     /// Matrix work by the format of its operands.
     matrix: [N::Truth; Precision::ALL.len()],
-    /// Whether the activity of the tensor pipe is known, for all formats together.
+    /// Whether the activity of the tensor pipe is known, for all formats together: it was counted, or there is none.
     pub(super) tensor_activity: N::Truth,
     /// Whether any matrix work was found.
     found_matrix: N::Truth,

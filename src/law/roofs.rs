@@ -30,6 +30,8 @@ pub(crate) struct Roofs<N: Number> {
     /// Group of each pipe, in the order of [`Pipe::ALL`]; see [`group`].
     pub(crate) groups: Vec<N>,
     pub(crate) limits: Maybe<N, Limits<N>>,
+    /// Whether the device is known to have no matrix units.
+    pub(crate) lacks_matrix_units: N::Truth,
     /// Bytes per clock of an SM's path to L1 and shared memory.
     pub(crate) on_chip: Maybe<N, N>,
     /// Bandwidth to the host and to peers, both directions together.

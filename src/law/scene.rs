@@ -12,17 +12,22 @@ use crate::scalar::{Maybe, Number};
 pub(crate) struct Instrument<N: Number> {
     /// Least cost of a launch as the profiler measures it.
     pub(crate) fixed_cost: N,
-    /// Whether its counts cover all work of a kernel (operator shapes, a user's own columns) rather
-    /// than selected counters.
+    /// Whether what it does not count was not done, where it counts nothing at all.
     pub(crate) whole_counts: N::Truth,
+    /// Whether its counts are those of selected counters, rather than of all work of a kernel (a user's own columns).
+    pub(crate) selects: N::Truth,
 }
 
 impl<N: Number> Instrument<N> {
-    /// Returns the properties of a profiler that counts, or of one that only records times.
-    pub(crate) fn of(counts: N::Truth) -> Self {
+    /// Returns the properties of a profiler: whether it is Nsight Compute, and whether counters are selected for it.
+    pub(crate) fn of(is_nsight_compute: N::Truth, selects: N::Truth) -> Self {
         let counting = || N::of(roofline::LAUNCH_COST_COUNTERS.get());
         let other = || N::of(roofline::LAUNCH_COST_TIMELINE.get());
-        Self { fixed_cost: N::select(counts, counting, other), whole_counts: !counts }
+        Self {
+            fixed_cost: N::select(is_nsight_compute, counting, other),
+            whole_counts: !is_nsight_compute,
+            selects,
+        }
     }
 }
 

@@ -79,6 +79,11 @@ impl Values {
         self.entries.iter().map(|(quantity, value, _)| (*quantity, *value))
     }
 
+    /// Iterates over the values with their origins, in the order in which they were set.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Quantity, f64, OriginId)> {
+        self.entries.iter().copied()
+    }
+
     /// Removes all values and keeps the memory.
     pub fn clear(&mut self) {
         for (quantity, ..) in self.entries.drain(..) {
@@ -135,6 +140,12 @@ impl Column {
             self.origins.push(row, origin);
         }
         self.len = rows;
+    }
+
+    fn forget(&mut self, row: usize) {
+        if row < self.len {
+            self.values.set(row, self.len, MISSING);
+        }
     }
 
     fn get(&self, row: usize) -> Option<(f64, OriginId)> {
@@ -240,6 +251,19 @@ impl Launches {
         for (quantity, value, origin) in &values.entries {
             self.column(*quantity).put(row, *value, *origin);
         }
+    }
+
+    /// Removes a value of an existing launch.
+    pub(crate) fn forget(&mut self, row: usize, quantity: Quantity) {
+        if let Some(Some(column)) = self.columns.get_mut(quantity.index()) {
+            column.forget(row);
+        }
+    }
+
+    /// Gives an existing launch values in the place of all that it has.
+    pub(crate) fn rewrite(&mut self, row: usize, values: &Values) {
+        self.columns.iter_mut().flatten().for_each(|column| column.forget(row));
+        self.revise(row, values);
     }
 
     /// Replaces or sets one value of an existing launch.

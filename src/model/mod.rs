@@ -24,7 +24,7 @@ mod text;
 mod timeline;
 mod uniform;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub use advice::{AdviceKind, Speedup, SpeedupScope, ToolAdvice};
 pub(crate) use apart::{elide_apart, make_unique};
@@ -104,7 +104,9 @@ impl Profile {
         hint.forget_zeros();
         let DeviceHint { name, ordinal, compute_capability, gfx, .. } = &mut hint;
         for text in [name, ordinal, compute_capability, gfx] {
-            *text = text.take().map(|text| printable(&text)).filter(|text| !text.is_empty());
+            // Blanks around a text make no other device of it.
+            let bare = text.take().map(|text| printable(&text).trim().to_owned());
+            *text = bare.filter(|text| !text.is_empty());
         }
         let position = self.devices.iter().position(|known| *known == hint).unwrap_or_else(|| {
             self.devices.push(hint);
@@ -113,19 +115,28 @@ impl Profile {
         HintId(u16::try_from(position).unwrap_or(u16::MAX))
     }
 
-    /// Leaves out the descriptions of devices that no launch has.
+    /// Makes one of descriptions that became equal after they were made.
+    pub(crate) fn merge_devices(&mut self) {
+        if first_equal(&self.devices).iter().enumerate().any(|(at, first)| *first < at) {
+            self.forget_devices();
+        }
+    }
+
+    /// Leaves out the descriptions of devices that no launch has, or that are equal to others.
     pub(crate) fn forget_devices(&mut self) {
+        let first = first_equal(&self.devices);
         let mut is_used = vec![false; self.devices.len()];
         self.launches.devices().for_each(|id| {
-            if let Some(is_used) = is_used.get_mut(usize::from(id.0)) {
-                *is_used = true;
+            if let Some(first) = first.get(usize::from(id.0)) {
+                is_used[*first] = true;
             }
         });
-        let mut ids = Vec::new();
+        let mut ids: Vec<HintId> = Vec::new();
         let mut kept = Vec::new();
-        for (hint, is_used) in self.devices.drain(..).zip(is_used) {
-            ids.push(HintId(u16::try_from(kept.len()).unwrap_or(u16::MAX)));
-            kept.extend(is_used.then_some(hint));
+        for (at, hint) in self.devices.drain(..).enumerate() {
+            let new = HintId(u16::try_from(kept.len()).unwrap_or(u16::MAX));
+            ids.push(if first[at] < at { ids[first[at]] } else { new });
+            kept.extend(is_used[at].then_some(hint));
         }
         self.devices = kept;
         self.launches.renumber_devices(&ids);
@@ -190,4 +201,21 @@ impl Profile {
         self.unread += other.unread;
         ids.devices
     }
+}
+
+/// For each description the first that is equal to it.
+fn first_equal(devices: &[DeviceHint]) -> Vec<usize> {
+    /// Name, number and multiprocessors: what most descriptions differ in.
+    type Short<'a> = (Option<&'a str>, Option<&'a str>, Option<u32>);
+    let mut alike: HashMap<Short<'_>, Vec<usize>> = HashMap::new();
+    let first = devices.iter().enumerate().map(|(at, hint)| {
+        let short = (hint.name.as_deref(), hint.ordinal.as_deref(), hint.sms);
+        let known = alike.entry(short).or_default();
+        let same = known.iter().copied().find(|first| devices[*first] == *hint);
+        same.unwrap_or_else(|| {
+            known.push(at);
+            at
+        })
+    });
+    first.collect()
 }

@@ -88,6 +88,13 @@ impl Profiler {
                 | Self::Rocprof
         )
     }
+
+    /// Returns `true` if its counts are those of selected counters, which may leave out work, or if what it lacks came
+    /// from such counters. Counts from the shapes of operators and a user's own columns are those of all work.
+    #[must_use]
+    pub const fn selects_counters(self) -> bool {
+        matches!(self, Self::NsightCompute | Self::RocprofCompute) || self.is_timeline()
+    }
 }
 
 impl fmt::Display for Profiler {

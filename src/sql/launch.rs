@@ -96,11 +96,16 @@ fn outputs<'a>(arena: &'a Arena, set: Option<CeilingSet>) -> Vec<(String, u32)> 
         fp32: arena.choice("uncounted_fp32"),
         fp16: arena.choice("uncounted_fp16"),
     };
-    let counting = ingest::FORMATS.iter().filter(|one| one.profiler == Profiler::NsightCompute);
-    let is_counting = counting
-        .map(|format| arena.is_text("source_format", format.name))
-        .fold(Condition::of(false), |any, is| any | is);
-    let instrument = Instrument::of(is_counting);
+    let is_of = |profilers: fn(Profiler) -> bool| {
+        let formats = ingest::FORMATS.iter().filter(|one| profilers(one.profiler));
+        formats
+            .map(|format| arena.is_text("source_format", format.name))
+            .fold(Condition::of(false), |any, is| any | is)
+    };
+    let instrument = Instrument::of(
+        is_of(|profiler| profiler == Profiler::NsightCompute),
+        is_of(Profiler::selects_counters),
+    );
     let judged = law::judge(&launch, &roofs, set, nature, instrument);
     let duration = launch.value(Quantity::Duration);
     let times = judged.times(duration);

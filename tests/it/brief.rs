@@ -58,8 +58,12 @@ fn hold(judged: &Judged<'_>, label: &str) {
     }
     let full = text(judged, Style { full: true, ..Style::default() });
     let piped = text(judged, Style::default());
-    let head = piped.split("\nMore ").next().unwrap();
-    assert!(full.starts_with(head), "{label}: all sections begin with the brief:\n{full}\n{piped}");
+    // What is below it is not looked for elsewhere.
+    let head = piped.split("\nMore ").next().unwrap().replace("(--full ", "(\"Input\" below ");
+    assert!(
+        full.starts_with(&head),
+        "{label}: all sections begin with the brief:\n{full}\n{piped}"
+    );
 
     // A next step for which the brief has no room is below it.
     let about_input = ["missing-metrics", "not-enough-data", "device-mismatch"];

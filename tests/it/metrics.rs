@@ -64,6 +64,29 @@ fn packed_half_on_the_tensor_pipe_is_no_tensor_work() {
     assert_eq!(work(""), None);
 }
 
+/// 24 of 32 lanes do packed-half operations: 294,912 threads take the 12,288 warp instructions that are counted.
+#[test]
+fn idle_lanes_of_packed_half_are_no_tensor_work() {
+    let work = |capability, instructions| {
+        let profile = read(&[
+            (0, capability, TIME, "ns", "1000000"),
+            (0, capability, "sm__inst_executed_pipe_tensor.sum", "inst", instructions),
+            (
+                0,
+                capability,
+                "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum",
+                "inst",
+                "294912",
+            ),
+        ]);
+        profile.launch(0).value(Quantity::Work(Pipe::Fp16Matrix))
+    };
+    assert_eq!(work("8.0", "12288"), Some(0.0));
+    assert_eq!(work("", "12288"), None);
+    // More than 294,912 ÷ 16 − 294,912 ÷ 32 beyond full warps cannot be lanes that a predicate left off.
+    assert_eq!(work("", "19000"), Some((19_000.0 - 9_216.0) * 2048.0));
+}
+
 #[test]
 fn a_clock_of_zero_is_missing() {
     let profile = read(&[

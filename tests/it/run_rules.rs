@@ -141,7 +141,7 @@ fn a_gpu_that_waits_for_the_host_is_told_with_what_most_of_it_is() {
             waits.collect(),
             Some((
                 "the GPU waits 180 µs for the host (42.9% of the span); 120 µs in calls that synchronize or copy",
-                "avoid synchronizations (PyTorch: .item(), .cpu())",
+                "avoid synchronizations (.item(), .cpu())",
                 180.0,
             )),
         ),

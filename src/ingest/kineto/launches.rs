@@ -17,6 +17,7 @@ use crate::model::{
     Activity, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, OriginKind, Quantity,
     Recorded, Shape, Step, Values,
 };
+use crate::plain::counted;
 use crate::units::si;
 
 /// What a trace says beside its events.
@@ -26,11 +27,6 @@ pub(super) struct About {
     /// Nanoseconds since 1970 at which its times begin.
     pub(super) base: u64,
     pub(super) rank: Option<String>,
-}
-
-/// `1 copy`, `2 copies`.
-pub(super) fn counted(number: u64, one: &str, more: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { more })
 }
 
 /// Turns what was gathered into launches.

@@ -1,8 +1,8 @@
 //! Traces without a kernel: why there is none.
 
 use super::gathered::Gathered;
-use super::launches::counted;
 use crate::ingest::{IngestError, Reading};
+use crate::plain::counted;
 
 /// Why there is nothing to analyze.
 pub(super) fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {

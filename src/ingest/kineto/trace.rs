@@ -8,11 +8,12 @@ use std::io::{ErrorKind, Read};
 use super::devices;
 use super::event::{count, event};
 use super::gathered::Gathered;
-use super::launches::{About, Writer, counted};
+use super::launches::{About, Writer};
 use super::missing::without_kernels;
 use crate::ingest::scan::{Scanner, Stop, bare};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
+use crate::plain::counted;
 
 pub(super) const FORMAT: Format = Format {
     name: "pytorch-trace",

@@ -72,7 +72,7 @@ impl Rows<'_, '_> {
                 }
                 "launches" => {
                     are_there = true;
-                    let mut goes_on = document.open(LIST, "\"launches\" is no list")?;
+                    let mut goes_on = document.open(LIST, "\"launches\" is not a list")?;
                     while goes_on {
                         let launch = document.value()?;
                         if is_described {

@@ -278,7 +278,7 @@ mod tests {
     fn what_is_no_tree_is_refused_at_its_place() {
         let node = r#"{"children": [], "frame": {"name": "k"}, "metrics": {"time (ns)": 9}}"#;
         for (text, told) in [
-            (format!("[{node},\n 7]"), "line 2, column 2: a node is no object"),
+            (format!("[{node},\n 7]"), "line 2, column 2: a node is not an object"),
             (format!("[{{\"children\": [{node}]}}]"), "column 87: a node has no \"frame\""),
             (
                 format!("[{node}, {{\"CUDA\": {{\"0\": {{\"num_sms\": \"x\"}}}}}}]"),

@@ -96,7 +96,7 @@ impl Tree {
             // An item of the list of the innermost node begins.
             let node = self.nodes.len();
             self.nodes.push(Node { depth: open.len(), ..Node::default() });
-            let mut goes_on = document.open(OBJECT, "a node is no object")?;
+            let mut goes_on = document.open(OBJECT, "a node is not an object")?;
             open.push(Open {
                 node,
                 has_children: false,
@@ -151,7 +151,7 @@ impl Tree {
             return Err(twice(spot, &key));
         }
         match key.as_str() {
-            "children" => return document.open(LIST, "\"children\" is no list"),
+            "children" => return document.open(LIST, "\"children\" is not a list"),
             "frame" => {
                 let Frame { name } = document.value()?.read()?;
                 node.name = name;

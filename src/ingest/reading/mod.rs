@@ -7,6 +7,7 @@ use std::io::{self, BufReader, Read};
 #[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
 
+use super::complete::complete;
 use super::decimal::{DecimalSign, Evidence, UNDECIDED};
 use super::error::Fault;
 use super::input;
@@ -451,14 +452,14 @@ impl<'a> Reading<'a> {
 
     /// Adds values to a launch of this file that was read before.
     pub fn fill(&mut self, row: usize, values: &Values) {
-        self.profile.launches.fill(row, values);
+        complete(self.profile, row, values);
     }
 
     /// Gives a launch of this file what follows from all of its rows, where it was read in parts.
     pub(super) fn revise(&mut self, row: usize, head: &Head, values: &Values) {
         let launches = &mut self.profile.launches;
         launches.describe(row, head.shape, head.device);
-        launches.revise(row, values);
+        launches.rewrite(row, values);
     }
 
     /// Adds what a rule of the profiler says of a launch of this file; whether there was room for it.

@@ -139,9 +139,12 @@ impl<'a> Subject<'a> {
     /// Threads of a block.
     ///
     /// # Errors
-    /// [`Missing`] where the export has no block size.
+    /// [`Missing`] where the export has no block size, or one that no GPU launches.
     pub fn threads(&self) -> Result<u64, Missing> {
-        let threads = self.kernel.shape.threads_per_block.filter(|threads| *threads > 0);
+        /// GPUs launch up to 1,024 threads in a block.
+        const MOST: u64 = 1 << 16;
+        let threads = self.kernel.shape.threads_per_block;
+        let threads = threads.filter(|threads| (1..=MOST).contains(threads));
         threads.ok_or(Missing("launch__block_size"))
     }
 

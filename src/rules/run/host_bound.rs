@@ -90,7 +90,7 @@ impl Waits {
         let graph = format!("use a {graph} or torch.compile");
         if self.in_calls >= least {
             let what = format!("{} in calls that synchronize or copy", si(self.in_calls, "s"));
-            (what, "avoid synchronizations (PyTorch: .item(), .cpu())".to_owned())
+            (what, "avoid synchronizations (.item(), .cpu())".to_owned())
         } else if self.long >= least {
             let gaps = match self.long_gaps {
                 1 => "one gap".to_owned(),

@@ -184,6 +184,13 @@ impl Deriver<'_, '_, '_> {
         }
     }
 
+    /// Warp instructions that so many packed-half operations of threads may take beyond those of full warps: threads that
+    /// a predicate left off are in no count of threads, and their warps are in that of instructions.
+    fn idle_packed_half(&self, half: f64) -> f64 {
+        let on = self.raw.get(Raw::PredicatedPerInstruction).unwrap_or(16.0).clamp(1.0, 32.0);
+        half / on - half / 32.0
+    }
+
     /// Tensor operations from warp instructions, where the instruction's shape is known.
     fn tensor_instructions(&mut self, context: Context) {
         let Some(mut count) = self.raw.get(Raw::TensorInstructions) else { return };
@@ -212,9 +219,7 @@ impl Deriver<'_, '_, '_> {
                 );
             };
             count = (count - half / 32.0).max(0.0);
-            // Threads that a predicate left off are in no count of theirs, and their warps are here.
-            let on = self.raw.get(Raw::PredicatedPerInstruction).unwrap_or(16.0).clamp(1.0, 32.0);
-            if shape.is_none() && count <= half / on - half / 32.0 {
+            if shape.is_none() && count <= self.idle_packed_half(half) {
                 count = 0.0;
             }
         } else if !is_known
@@ -224,7 +229,7 @@ impl Deriver<'_, '_, '_> {
             // An unknown device may be one of these: what is left is tensor work on any. Where
             // nothing is left, all of it may be, or none.
             count -= half / 32.0;
-            if count <= 0.0 {
+            if count <= 0.0 || shape.is_none() && count <= self.idle_packed_half(half) {
                 return;
             }
             is_least = true;

@@ -541,6 +541,42 @@ mod tests {
         assert_eq!((found.sources[0].other_lines, found.sources[0].skips.count), (1, 0));
     }
 
+    /// Counts by the type of operands take the place of those of instructions, wherever their rows are.
+    #[test]
+    fn what_follows_from_all_rows_of_a_launch_is_all_that_it_has() {
+        let header = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,Section Name,Metric Name,Metric Unit,Metric Value\n";
+        let row = |id: u32, metric: &str, unit: &str, value: &str| {
+            format!(
+                "{id},1,a,h,ampere_bf16_s16816gemm_bf16_128x128_tn,1,7,\"(256, 1, 1)\",\"(1056, 1, 1)\",0,8.0,Command line profiler metrics,{metric},{unit},{value}\n"
+            )
+        };
+        let part = |metrics: [(&str, &str, &str); 2]| {
+            let of =
+                |id| metrics.map(|(metric, unit, value)| row(id, metric, unit, value)).concat();
+            [0, 1].map(of).concat()
+        };
+        let [first, second] = [
+            [
+                ("sm__inst_executed_pipe_tensor.sum", "inst", "10000000"),
+                ("sm__sass_thread_inst_executed_op_hfma_pred_on.sum", "inst", "0"),
+            ],
+            [
+                ("gpu__time_duration.sum", "ns", "1000000"),
+                ("sm__ops_path_tensor_src_bf16_dst_fp32.sum", "", "40960000000"),
+            ],
+        ]
+        .map(part);
+        let options = crate::ingest::Options::default();
+        let text = format!("{header}{first}{second}").leak();
+        let found = crate::ingest::read_text("list.csv", text, &options).unwrap();
+        assert_eq!(found.launches.len(), 2);
+        for launch in found.iter() {
+            let work: Vec<_> = launch.work().map(|(pipe, work, _)| (pipe, work.get())).collect();
+            let counted: Vec<_> = work.iter().filter(|(_, work)| *work > 0.0).collect();
+            assert_eq!(counted, [&(crate::model::Pipe::Bf16Matrix, 40_960_000_000.0)]);
+        }
+    }
+
     #[test]
     fn a_rule_tells_the_number_of_multiprocessors() {
         assert_eq!(multiprocessors("less than the GPU's 108 multiprocessors, so"), Some(108));

@@ -12,6 +12,9 @@
 //! the more exact times and the most figures comes first: its values stay. Of the device a launch knows what
 //! any of its pages says.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -33,8 +36,8 @@ const MOST: f64 = 0.75;
 /// How many pairs of inputs are named.
 const NAMED: usize = 5;
 
-/// What identifies a launch within its run.
-type Key = (u32, u32, NameId, Option<u64>);
+/// What identifies a launch within its run. Old exports lack the grid, so it is compared apart.
+type Key = (u32, u32, NameId);
 
 /// When launches with fewer figures than others count as copies of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -273,20 +276,28 @@ fn print(time: i64) -> i64 {
 
 fn key(profile: &Profile, row: usize) -> Key {
     let head = profile.launches.head(row);
-    (head.process, head.id, head.name, head.shape.blocks)
+    (head.process, head.id, head.name)
 }
 
 /// Longer times count as this one, in picoseconds: 27 days. A clock in the place of a duration is longer.
 const LONGEST: i64 = i64::MAX / 4;
 
-/// The time in picoseconds: a profiler's clock is coarser, a number's last digit finer.
+/// The time in picoseconds: a profiler's clock is coarser, a number's last digit finer. What is a whole nanosecond but
+/// for a hundred-millionth was computed from cycles and their rate.
 fn time(profile: &Profile, row: usize) -> Option<i64> {
+    const COMPUTED: i64 = 100_000_000;
     let (time, _) = profile.launches.get(row, Quantity::Duration)?;
-    Some(((time * 1e12).round() as i64).min(LONGEST))
+    let time = ((time * 1e12).round() as i64).min(LONGEST);
+    let whole = (time + 500) / 1000 * 1000;
+    Some(if (time - whole).abs() <= whole / COMPUTED { whole } else { time })
 }
 
-/// Whether two launches of one format began at other times or ran on other GPUs: a copy says the same.
+/// Whether two launches have other grids, or in one format began at other times or ran on other GPUs: a copy says the
+/// same.
 fn are_apart(profile: &Profile, one: &Head, two: &Head) -> bool {
+    if one.shape.blocks.zip(two.shape.blocks).is_some_and(|(one, two)| one != two) {
+        return true;
+    }
     let format = |head: &Head| &profile.sources[usize::from(head.source)].format;
     let ordinal = |head: &Head| profile.devices.get(usize::from(head.device.0))?.ordinal.as_deref();
     let differ = |one: Option<&str>, two: Option<&str>| one.zip(two).is_some_and(|(a, b)| a != b);
@@ -351,7 +362,7 @@ fn complete(profile: &mut Profile, row: usize, copy: usize) {
             values.set(quantity, if is_peak { value * faster } else { value }, origin);
         }
     }
-    profile.launches.fill(row, &values);
+    super::complete::complete(profile, row, &values);
     if profile.launches.advice(row).is_empty() {
         for advice in profile.launches.advice(copy).to_vec() {
             profile.launches.advise(row, advice);
@@ -391,192 +402,5 @@ fn tell(
     }
     for note in notes {
         profile.check(note);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{DeviceHint, Origin, OriginId, Source};
-
-    /// Seconds since 1970 in the place of a duration, and the longest time there can be.
-    #[test]
-    fn times_of_any_length_are_compared() {
-        for time in [1.7e18, 9.9e38] {
-            let mut profile =
-                profile(&[(0, 1, 0, time, None), (0, 1, 1, 1e3, None), (1, 1, 0, time, None)]);
-            leave_out(&mut profile, Which::All);
-            assert_eq!(profile.launches.len(), 2, "{time}");
-        }
-        assert_eq!([999_999, 1_000_000, LONGEST].map(step), [10, 10_000, 10_i64.pow(16)]);
-    }
-
-    /// Launches given as (source, process, id, time in ns, bytes).
-    fn profile(rows: &[(u16, u32, u32, f64, Option<f64>)]) -> Profile {
-        let sources = ["a.csv", "b.csv", "c.csv"];
-        let source = |path: &&str| Source { path: (*path).to_owned(), ..Source::default() };
-        let mut profile =
-            Profile { sources: sources.iter().map(source).collect(), ..Profile::default() };
-        let name = profile.names.id("kernel");
-        let origin = profile.origins.id(&Origin::measured("column"));
-        for (source, process, id, time, bytes) in rows {
-            let mut values = Values::default();
-            values.set(Quantity::Duration, time * 1e-9, origin);
-            if let Some(bytes) = bytes {
-                values.set(Quantity::DramBytes, *bytes, origin);
-            }
-            let head = Head {
-                source: *source,
-                process: *process,
-                id: *id,
-                name,
-                count: 1,
-                ..Head::default()
-            };
-            profile.launches.push(head, &values);
-        }
-        profile
-    }
-
-    fn left(rows: &[(u16, u32, u32, f64, Option<f64>)], which: Which) -> (usize, Vec<String>) {
-        let mut profile = profile(rows);
-        leave_out(&mut profile, which);
-        (profile.launches.len(), profile.notes)
-    }
-
-    const B: Option<f64> = Some(1e6);
-
-    #[test]
-    fn a_copy_is_counted_once_and_named() {
-        let rows =
-            [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (1, 1, 0, 500.0, B), (1, 1, 1, 700.0, B)];
-        let (launches, notes) = left(&rows, Which::Equal);
-        assert_eq!(launches, 2);
-        assert_eq!(
-            notes,
-            [
-                "b.csv repeats a.csv: 2 launches (same process, launch ID, kernel and values; counted once)"
-            ]
-        );
-    }
-
-    /// Traces of two ranks: the same numbers and times at other starts. One that began at the same time is a copy where
-    /// all are; a number that an input has twice is another run.
-    #[test]
-    fn launches_that_began_at_other_times_are_no_copies() {
-        let traces = |rows: &[(u16, u32, u64)]| {
-            let mut profile = profile(&[]);
-            let mut values = Values::default();
-            values.set(Quantity::Duration, 5e-7, OriginId::default());
-            for (source, id, start) in rows {
-                let (source, id, start) = (*source, *id, Some(*start));
-                let head = Head { source, id, start, count: 1, ..Head::default() };
-                profile.launches.push(head, &values);
-            }
-            profile
-        };
-        for (rows, is_apart, left) in [
-            ([(0, 0, 10), (0, 1, 20), (1, 0, 11), (1, 1, 21)], true, 4),
-            // Other launches at the same time.
-            ([(0, 0, 10), (0, 1, 20), (1, 0, 20), (1, 1, 30)], true, 4),
-            ([(0, 0, 10), (0, 1, 20), (1, 0, 10), (1, 1, 20)], false, 2),
-            ([(0, 0, 10), (0, 1, 20), (1, 0, 10), (1, 1, 21)], false, 4),
-            ([(0, 0, 10), (0, 1, 20), (0, 0, 30), (0, 1, 40)], false, 4),
-        ] {
-            let mut profile = traces(&rows);
-            assert_eq!(began_apart(&profile), is_apart, "{rows:?}");
-            leave_out(&mut profile, Which::All);
-            assert_eq!(profile.launches.len(), left, "{rows:?}");
-        }
-    }
-
-    #[test]
-    fn another_run_of_the_same_program_counts() {
-        // One launch took exactly as long; the other did not.
-        let rows =
-            [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (1, 1, 0, 500.0, B), (1, 1, 1, 701.0, B)];
-        assert_eq!(left(&rows, Which::All), (4, Vec::new()));
-        // Other processes are other runs, whatever they measured.
-        let rows = [(0, 1, 0, 500.0, B), (1, 2, 0, 500.0, B)];
-        assert_eq!(left(&rows, Which::All), (2, Vec::new()));
-        // The same in one file is said.
-        let rows =
-            [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (0, 1, 0, 500.0, B), (0, 1, 1, 701.0, B)];
-        let (launches, notes) = left(&rows, Which::All);
-        assert_eq!(launches, 4);
-        assert!(notes[0].starts_with("a.csv: 2 launches repeat process, launch ID"), "{notes:?}");
-    }
-
-    #[test]
-    fn launches_that_began_at_other_times_or_on_other_gpus_are_no_copies() {
-        let rows = [(0, 1, 0, 500.0, None), (1, 1, 0, 500.0, None)];
-        let left = |change: &dyn Fn(usize, &mut Head, &mut Profile)| {
-            let plain = profile(&rows);
-            let mut profile = profile(&[]);
-            profile.names.id("kernel");
-            profile.origins.id(&Origin::measured("column"));
-            for row in 0..2 {
-                let mut head = plain.launches.head(row);
-                head.start = Some(1_000);
-                change(row, &mut head, &mut profile);
-                let (time, origin) = plain.launches.get(row, Quantity::Duration).unwrap();
-                let mut values = Values::default();
-                values.set(Quantity::Duration, time, origin);
-                profile.launches.push(head, &values);
-            }
-            leave_out(&mut profile, Which::All);
-            profile.launches.len()
-        };
-        let on = |head: &mut Head, profile: &mut Profile, gpu: &str| {
-            let hint = DeviceHint { ordinal: Some(gpu.to_owned()), ..DeviceHint::default() };
-            head.device = profile.hint(hint);
-        };
-        let started = |starts: [Option<u64>; 2]| left(&|row, head, _| head.start = starts[row]);
-        let ran = |gpus: [&str; 2]| left(&|row, head, profile| on(head, profile, gpus[row]));
-        assert_eq!([started([Some(7); 2]), ran(["0"; 2])], [1, 1]);
-        assert_eq!([started([Some(7), Some(8)]), ran(["0", "1"])], [2, 2]);
-        // One that does not say does not contradict.
-        assert_eq!(started([Some(7), None]), 1);
-        // Another format may count from another moment.
-        let other = left(&|row, head, profile| {
-            head.start = Some(row as u64);
-            profile.sources[1].format = "other".to_owned();
-        });
-        assert_eq!(other, 1);
-    }
-
-    #[test]
-    fn launches_that_overlap_are_counted_once() {
-        let rows =
-            [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (1, 1, 1, 700.0, B), (1, 1, 2, 900.0, B)];
-        let (launches, notes) = left(&rows, Which::Equal);
-        assert_eq!(launches, 3);
-        assert!(notes[0].starts_with("b.csv overlaps a.csv: 1 of 2 launches"), "{notes:?}");
-    }
-
-    #[test]
-    fn a_repetition_within_a_file_is_counted_once() {
-        let rows = [(0, 1, 0, 500.0, B), (0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B)];
-        let (launches, notes) = left(&rows, Which::Equal);
-        assert_eq!(launches, 2);
-        assert!(notes[0].starts_with("a.csv: 1 launch is repeated in this file"), "{notes:?}");
-    }
-
-    #[test]
-    fn times_are_printed_with_two_decimals_of_a_unit() {
-        let ns = |time: i64| print(time * 1000);
-        // 2464 ns is 2.46 us, 45,678 ns is 45.68 us, 1,234,567 ns is 1.23 ms.
-        assert_eq!([ns(640), ns(2464), ns(45_678)], [640_000, 2_460_000, 45_680_000]);
-        assert_eq!(ns(1_234_567), 1_230_000_000);
-    }
-
-    #[test]
-    fn what_has_more_figures_is_left_until_runs_are_joined_and_then_completes() {
-        let rows = [(0, 1, 0, 500.0, None), (1, 1, 0, 500.0, B)];
-        assert_eq!(left(&rows, Which::Equal), (2, Vec::new()));
-        let mut profile = profile(&rows);
-        leave_out(&mut profile, Which::All);
-        assert_eq!(profile.launches.len(), 1);
-        assert_eq!(profile.launch(0).value(Quantity::DramBytes), B);
     }
 }

@@ -1,0 +1,198 @@
+//! Tests of launches that were read twice.
+
+use super::*;
+use crate::model::{DeviceHint, Origin, OriginId, Shape, Source};
+
+/// Seconds since 1970 in the place of a duration, and the longest time there can be.
+#[test]
+fn times_of_any_length_are_compared() {
+    for time in [1.7e18, 9.9e38] {
+        let mut profile =
+            profile(&[(0, 1, 0, time, None), (0, 1, 1, 1e3, None), (1, 1, 0, time, None)]);
+        leave_out(&mut profile, Which::All);
+        assert_eq!(profile.launches.len(), 2, "{time}");
+    }
+    assert_eq!([999_999, 1_000_000, LONGEST].map(step), [10, 10_000, 10_i64.pow(16)]);
+}
+
+/// Launches given as (source, process, id, time in ns, bytes).
+fn profile(rows: &[(u16, u32, u32, f64, Option<f64>)]) -> Profile {
+    let sources = ["a.csv", "b.csv", "c.csv"];
+    let source = |path: &&str| Source { path: (*path).to_owned(), ..Source::default() };
+    let mut profile =
+        Profile { sources: sources.iter().map(source).collect(), ..Profile::default() };
+    let name = profile.names.id("kernel");
+    let origin = profile.origins.id(&Origin::measured("column"));
+    for (source, process, id, time, bytes) in rows {
+        let mut values = Values::default();
+        values.set(Quantity::Duration, time * 1e-9, origin);
+        if let Some(bytes) = bytes {
+            values.set(Quantity::DramBytes, *bytes, origin);
+        }
+        let head =
+            Head { source: *source, process: *process, id: *id, name, count: 1, ..Head::default() };
+        profile.launches.push(head, &values);
+    }
+    profile
+}
+
+fn left(rows: &[(u16, u32, u32, f64, Option<f64>)], which: Which) -> (usize, Vec<String>) {
+    let mut profile = profile(rows);
+    leave_out(&mut profile, which);
+    (profile.launches.len(), profile.notes)
+}
+
+const B: Option<f64> = Some(1e6);
+
+#[test]
+fn a_copy_is_counted_once_and_named() {
+    let rows = [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (1, 1, 0, 500.0, B), (1, 1, 1, 700.0, B)];
+    let (launches, notes) = left(&rows, Which::Equal);
+    assert_eq!(launches, 2);
+    assert_eq!(
+        notes,
+        [
+            "b.csv repeats a.csv: 2 launches (same process, launch ID, kernel and values; counted once)"
+        ]
+    );
+}
+
+/// An old page has no grid, and its time follows from cycles and their rate; another grid is another launch.
+#[test]
+fn a_page_without_grids_repeats_a_report_with_them() {
+    let left = |computed: f64, blocks: [Option<u64>; 2]| {
+        let mut profile = profile(&[]);
+        for (source, (time, blocks)) in [1_057_408.0, computed].into_iter().zip(blocks).enumerate()
+        {
+            let mut values = Values::default();
+            values.set(Quantity::Duration, time * 1e-9, OriginId::default());
+            let shape = Shape { blocks, ..Shape::default() };
+            let head = Head { source: source as u16, id: 3, shape, count: 1, ..Head::default() };
+            profile.launches.push(head, &values);
+        }
+        leave_out(&mut profile, Which::All);
+        profile.launches.len()
+    };
+    let printed = 1_057_407.996_179_772_4;
+    assert_eq!(left(printed, [Some(64), None]), 1);
+    assert_eq!(left(printed, [Some(64), Some(64)]), 1);
+    assert_eq!(left(printed, [Some(64), Some(32)]), 2);
+    assert_eq!(left(1_057_407.5, [Some(64), None]), 2);
+}
+
+/// Traces of two ranks: the same numbers and times at other starts. One that began at the same time is a copy where
+/// all are; a number that an input has twice is another run.
+#[test]
+fn launches_that_began_at_other_times_are_no_copies() {
+    let traces = |rows: &[(u16, u32, u64)]| {
+        let mut profile = profile(&[]);
+        let mut values = Values::default();
+        values.set(Quantity::Duration, 5e-7, OriginId::default());
+        for (source, id, start) in rows {
+            let (source, id, start) = (*source, *id, Some(*start));
+            let head = Head { source, id, start, count: 1, ..Head::default() };
+            profile.launches.push(head, &values);
+        }
+        profile
+    };
+    for (rows, is_apart, left) in [
+        ([(0, 0, 10), (0, 1, 20), (1, 0, 11), (1, 1, 21)], true, 4),
+        // Other launches at the same time.
+        ([(0, 0, 10), (0, 1, 20), (1, 0, 20), (1, 1, 30)], true, 4),
+        ([(0, 0, 10), (0, 1, 20), (1, 0, 10), (1, 1, 20)], false, 2),
+        ([(0, 0, 10), (0, 1, 20), (1, 0, 10), (1, 1, 21)], false, 4),
+        ([(0, 0, 10), (0, 1, 20), (0, 0, 30), (0, 1, 40)], false, 4),
+    ] {
+        let mut profile = traces(&rows);
+        assert_eq!(began_apart(&profile), is_apart, "{rows:?}");
+        leave_out(&mut profile, Which::All);
+        assert_eq!(profile.launches.len(), left, "{rows:?}");
+    }
+}
+
+#[test]
+fn another_run_of_the_same_program_counts() {
+    // One launch took exactly as long; the other did not.
+    let rows = [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (1, 1, 0, 500.0, B), (1, 1, 1, 701.0, B)];
+    assert_eq!(left(&rows, Which::All), (4, Vec::new()));
+    // Other processes are other runs, whatever they measured.
+    let rows = [(0, 1, 0, 500.0, B), (1, 2, 0, 500.0, B)];
+    assert_eq!(left(&rows, Which::All), (2, Vec::new()));
+    // The same in one file is said.
+    let rows = [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (0, 1, 0, 500.0, B), (0, 1, 1, 701.0, B)];
+    let (launches, notes) = left(&rows, Which::All);
+    assert_eq!(launches, 4);
+    assert!(notes[0].starts_with("a.csv: 2 launches repeat process, launch ID"), "{notes:?}");
+}
+
+#[test]
+fn launches_that_began_at_other_times_or_on_other_gpus_are_no_copies() {
+    let rows = [(0, 1, 0, 500.0, None), (1, 1, 0, 500.0, None)];
+    let left = |change: &dyn Fn(usize, &mut Head, &mut Profile)| {
+        let plain = profile(&rows);
+        let mut profile = profile(&[]);
+        profile.names.id("kernel");
+        profile.origins.id(&Origin::measured("column"));
+        for row in 0..2 {
+            let mut head = plain.launches.head(row);
+            head.start = Some(1_000);
+            change(row, &mut head, &mut profile);
+            let (time, origin) = plain.launches.get(row, Quantity::Duration).unwrap();
+            let mut values = Values::default();
+            values.set(Quantity::Duration, time, origin);
+            profile.launches.push(head, &values);
+        }
+        leave_out(&mut profile, Which::All);
+        profile.launches.len()
+    };
+    let on = |head: &mut Head, profile: &mut Profile, gpu: &str| {
+        let hint = DeviceHint { ordinal: Some(gpu.to_owned()), ..DeviceHint::default() };
+        head.device = profile.hint(hint);
+    };
+    let started = |starts: [Option<u64>; 2]| left(&|row, head, _| head.start = starts[row]);
+    let ran = |gpus: [&str; 2]| left(&|row, head, profile| on(head, profile, gpus[row]));
+    assert_eq!([started([Some(7); 2]), ran(["0"; 2])], [1, 1]);
+    assert_eq!([started([Some(7), Some(8)]), ran(["0", "1"])], [2, 2]);
+    // One that does not say does not contradict.
+    assert_eq!(started([Some(7), None]), 1);
+    // Another format may count from another moment.
+    let other = left(&|row, head, profile| {
+        head.start = Some(row as u64);
+        profile.sources[1].format = "other".to_owned();
+    });
+    assert_eq!(other, 1);
+}
+
+#[test]
+fn launches_that_overlap_are_counted_once() {
+    let rows = [(0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B), (1, 1, 1, 700.0, B), (1, 1, 2, 900.0, B)];
+    let (launches, notes) = left(&rows, Which::Equal);
+    assert_eq!(launches, 3);
+    assert!(notes[0].starts_with("b.csv overlaps a.csv: 1 of 2 launches"), "{notes:?}");
+}
+
+#[test]
+fn a_repetition_within_a_file_is_counted_once() {
+    let rows = [(0, 1, 0, 500.0, B), (0, 1, 0, 500.0, B), (0, 1, 1, 700.0, B)];
+    let (launches, notes) = left(&rows, Which::Equal);
+    assert_eq!(launches, 2);
+    assert!(notes[0].starts_with("a.csv: 1 launch is repeated in this file"), "{notes:?}");
+}
+
+#[test]
+fn times_are_printed_with_two_decimals_of_a_unit() {
+    let ns = |time: i64| print(time * 1000);
+    // 2464 ns is 2.46 us, 45,678 ns is 45.68 us, 1,234,567 ns is 1.23 ms.
+    assert_eq!([ns(640), ns(2464), ns(45_678)], [640_000, 2_460_000, 45_680_000]);
+    assert_eq!(ns(1_234_567), 1_230_000_000);
+}
+
+#[test]
+fn what_has_more_figures_is_left_until_runs_are_joined_and_then_completes() {
+    let rows = [(0, 1, 0, 500.0, None), (1, 1, 0, 500.0, B)];
+    assert_eq!(left(&rows, Which::Equal), (2, Vec::new()));
+    let mut profile = profile(&rows);
+    leave_out(&mut profile, Which::All);
+    assert_eq!(profile.launches.len(), 1);
+    assert_eq!(profile.launch(0).value(Quantity::DramBytes), B);
+}
