@@ -93,7 +93,7 @@ use crate::model::{
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
-use crate::taxonomy::Taxonomy;
+use crate::taxonomy::{Category, Taxonomy};
 use crate::units::{Bytes, ExactSum, Factor, Flops, Seconds};
 use algorithmic::Describer;
 use groups::Groups;
@@ -393,6 +393,11 @@ impl Instruments {
     fn fixed_cost(&self, source: u16) -> Seconds {
         Seconds::new(self.get(source).fixed_cost)
     }
+}
+
+/// Whether kernels of the category with this key are limited by links, not by the roofs of a device.
+pub(crate) fn is_communication(category: &str) -> bool {
+    category == Category::Communication.key()
 }
 
 fn instrument(source: &Source) -> Instrument<f64> {

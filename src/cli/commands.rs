@@ -48,8 +48,8 @@ no program. See docs/assistants.md.";
 
 /// How fast each GPU kernel could run, and how much time you can save.
 ///
-/// Reads profiler exports (Nsight Compute, PyProf, or any CSV through a mapping), compares each kernel
-/// with the roofline of its GPU, and ranks optimization opportunities.
+/// Reads profiler exports (Nsight Compute and Nsight Systems, the PyTorch profiler, PyProf, rocprof and others, any CSV
+/// through a mapping), compares each kernel with the roofline of its GPU, and ranks optimization opportunities.
 #[derive(Debug, Parser)]
 #[command(name = "rooflint", version, override_usage = "rooflint FILE...\n       rooflint COMMAND [OPTIONS]", after_long_help = EXAMPLES, after_help = "Try `rooflint demo`; --help shows examples and exit codes.", arg_required_else_help = true, max_term_width = 80)]
 pub(super) struct Cli {

@@ -3,7 +3,7 @@
 use super::run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
-use crate::analysis::{Analysis, Kernel};
+use crate::analysis::{Analysis, Kernel, State};
 use crate::model::{Launch, Precision, Profile, Quantity};
 use crate::rules::{Finding, Findings};
 use crate::units::{ExactSum, Hertz, Seconds};
@@ -98,6 +98,8 @@ fn run_kernel(
     let fp64 = kernel.work.iter().filter(|work| work.pipe.precision() == Precision::Fp64);
     let fp64 = fp64.map(|work| work.operations).reduce(|one, two| one + two);
     let clocks = gathered.cycles.len();
+    // What crosses a link is not limited by the roofs of a device.
+    let is_local = kernel.state != State::NotRoofline;
     RunKernel {
         name: kernel.name.to_string(),
         full_name: kernel.full_name.to_string(),
@@ -129,8 +131,10 @@ fn run_kernel(
         flops: kernel.flops(),
         fp64_flops: fp64,
         judged_s: kernel.modeled,
-        roofline_s: kernel.roofline_time,
-        roofline_high_s: kernel.roofline_time_high.filter(|time| time.get().is_finite()),
+        roofline_s: kernel.roofline_time.filter(|_| is_local),
+        roofline_high_s: kernel
+            .roofline_time_high
+            .filter(|time| is_local && time.get().is_finite()),
         savings_s: kernel.savings,
         findings,
         rows: gathered.rows.unwrap_or_default(),

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::run::{
     Run, RunDevice, RunFile, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
+use crate::analysis;
 use crate::model::{Pipe, Precision, Profiler, Quantity};
 use crate::plain;
 use crate::units::{BEYOND_ALL, Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
@@ -313,6 +314,9 @@ impl Kernel {
             .map_or(Seconds::ZERO, |(roofline_time, headroom)| roofline_time * headroom.get());
         // Early reports tell the category only as the group that a kernel is counted in.
         let group = self.group.filter(|_| by_category).map(|group| group.replace(' ', "-"));
+        let category = self.category.or(group).unwrap_or_else(|| "unknown".to_owned());
+        // What crosses a link is not limited by the roofs of a device.
+        let is_local = !analysis::is_communication(&category);
         let fp64 = |work: &&Work| {
             Pipe::ALL
                 .iter()
@@ -321,7 +325,7 @@ impl Kernel {
         let fp64 = self.work.iter().filter(fp64).map(|work| work.operations);
         let own = json!({
             "device": device,
-            "category": self.category.or(group).unwrap_or_else(|| "unknown".to_owned()),
+            "category": category,
             "launches": self.launches,
             // A report does not tell how many of its launches have no time.
             "timed": if self.measured_s.is_some() { self.launches } else { 0 },
@@ -331,7 +335,7 @@ impl Kernel {
             "clock_hz": self.averages.get(&Quantity::SmClock.column()),
             "fp64_flops": fp64.reduce(|one, two| one + two),
             "judged_s": modeled,
-            "roofline_s": self.roofline_s,
+            "roofline_s": self.roofline_s.filter(|_| is_local),
             "savings_s": self.savings_s.unwrap_or(Seconds::ZERO),
             "rows": [0, 0],
         });

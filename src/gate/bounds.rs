@@ -3,6 +3,7 @@
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Bound, Metric, Policy};
 use super::value::{Allowed, Value};
+use crate::analysis::is_communication;
 use crate::compare::{self, Lone, Run};
 use crate::rules::Severity;
 use crate::units::{Dimension, Factor, Seconds, Share, interval};
@@ -35,19 +36,24 @@ fn of_bound(bound: &Bound, kernels: &[Lone], current: &[Run], policy: &Policy) -
         let known = compare::median(&times).map(|time| Known::exactly(Seconds::new(time)));
         return vec![check(bound, Subject::Run, known, Share::new(1.0), policy)];
     }
+    let fits = |lone: &&Lone| bound.selector.fits(&lone.name, &lone.measured);
     let meant: Vec<&Lone> =
-        kernels.iter().filter(|lone| bound.selector.fits(&lone.name, &lone.measured)).collect();
+        kernels.iter().filter(fits).filter(|lone| has_roof(bound.metric, lone)).collect();
     if meant.is_empty() {
         // A bound that holds for nothing sleeps.
+        let message = if kernels.iter().any(|lone| fits(&lone)) {
+            format!(
+                "bound {:?} is on communication only, which the roofs of a device do not limit",
+                bound.name
+            )
+        } else {
+            format!("bound {:?} matches no kernel of the current side", bound.name)
+        };
+        let rule = format!("bound:{}", bound.name);
         return vec![Check {
             verdict: Verdict::NoData,
             action: policy.incomparable,
-            ..Check::new(
-                &format!("bound:{}", bound.name),
-                bound.metric,
-                Subject::Run,
-                format!("bound {:?} matches no kernel of the current side", bound.name),
-            )
+            ..Check::new(&rule, bound.metric, Subject::Run, message)
         }];
     }
     let big = meant.iter().filter(|lone| lone.measured.share >= bound.min_share);
@@ -56,6 +62,13 @@ fn of_bound(bound: &Bound, kernels: &[Lone], current: &[Run], policy: &Policy) -
         check(bound, subject, value(bound, lone), lone.measured.share, policy)
     })
     .collect()
+}
+
+/// Whether a metric that needs a roof applies to a kernel: links limit communication.
+fn has_roof(metric: Metric, lone: &Lone) -> bool {
+    let needs_roof = matches!(metric, Metric::Headroom | Metric::Roof);
+    let is_communication = is_communication(&lone.measured.category);
+    !(needs_roof && is_communication && lone.measured.headroom.is_none())
 }
 
 /// Returns the known range of a bound's metric for one kernel.
@@ -272,6 +285,24 @@ mod tests {
         let asleep = of(Some("c*"), 0.0);
         assert_eq!((asleep[0].verdict, asleep[0].action), (Verdict::NoData, Action::Warn));
         assert!(asleep[0].message.contains("matches no kernel"), "{asleep:?}");
+    }
+
+    /// Two kernels of which one is an all-reduce, whose time no roof of a device says.
+    #[test]
+    fn a_roof_does_not_bound_communication() {
+        let mut reduce = kernel("reduce", &[1e-3]);
+        reduce.category = "communication".to_owned();
+        (reduce.roofline_s, reduce.roofline_high_s) = (None, None);
+        let runs = [run(vec![kernel("a", &[1e-3]), reduce])];
+        let roof = bound(Metric::Roof, Some(Share::new(0.49).into()), None);
+        let checks = judged(roof.clone(), &runs);
+        assert_eq!((checks.len(), checks[0].verdict), (1, Verdict::Unchanged));
+        let selector = Selector { kernel: Some("reduce".to_owned()), ..Selector::default() };
+        let asleep = judged(Bound { selector: selector.clone(), ..roof }, &runs);
+        assert!(asleep[0].message.contains("on communication only"), "{asleep:?}");
+        // Its time is bounded like that of others.
+        let time = bound(Metric::Time, None, Some(Seconds::ZERO.into()));
+        assert_eq!(judged(Bound { selector, ..time }, &runs)[0].verdict, Verdict::Violation);
     }
 
     #[test]

@@ -67,7 +67,10 @@ pub fn expand(arguments: &[PathBuf]) -> Result<Vec<Input>, IngestError> {
                 .map_err(|error| IngestError::new(argument.display(), error.to_string()))?;
             if files.is_empty() {
                 return Err(IngestError::new(argument.display(), "the directory holds no export")
-                    .help(format!("files ending in {} are looked for", EXTENSIONS.join(", "))));
+                    .help(format!(
+                        "files ending in {} are looked for, not in the folders below it",
+                        EXTENSIONS.join(", ")
+                    )));
             }
             inputs.extend(files.into_iter().map(Input::Found));
         } else {

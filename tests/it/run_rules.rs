@@ -17,6 +17,7 @@ fn trace(work: &[Work]) -> String {
     let events = work.iter().enumerate().map(|(at, (kind, device, start, length))| {
         let (category, name) = match *kind {
             "kernel" => ("kernel", "some_kernel"),
+            "reduce" => ("kernel", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"),
             "HtoD" => ("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)"),
             "DtoH" => ("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)"),
             _ => ("gpu_memcpy", "Memcpy DtoD (Device -> Device)"),
@@ -94,6 +95,32 @@ fn copies_claim_the_time_in_which_nothing_else_runs() {
         assert!(found.message.ends_with("of kernels and copies"), "{}", found.message);
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
     });
+}
+
+/// Beside a kernel from 0 to 1 ms: an all-reduce of 600 µs, and how long nothing is computed beside it.
+#[test]
+fn communication_claims_the_time_in_which_nothing_is_computed() {
+    for (start, claimed, message) in [
+        (
+            800,
+            400.0,
+            "no computation beside 400 µs of communication (28.6% of the span); communication: 1 launch, 600 µs, 37.5% of the run",
+        ),
+        // 100 µs of 1.1 ms are too little, and so is none.
+        (500, 0.0, "communication: 1 launch, 600 µs, 37.5% of the run"),
+        (100, 0.0, "communication: 1 launch, 600 µs, 37.5% of the run"),
+    ] {
+        let work = [("kernel", 0, 0, 1000), ("reduce", 0, start, 600)];
+        with_files(&[("trace.json", trace(&work))], |judged| {
+            let found = run_finding(judged, "communication-share").unwrap();
+            assert_eq!(found.message, message);
+            assert!((found.at_stake_s - claimed * 1e-6).abs() < 1e-12, "{found:?}");
+            assert_eq!(found.at_stake_low_s, 0.0);
+            let is_step =
+                text(judged, "text", false).contains("Whole run    no computation beside");
+            assert_eq!(is_step, claimed > 0.0);
+        });
+    }
 }
 
 /// Message and beginning of the next step, and the time at stake in µs.

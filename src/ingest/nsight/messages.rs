@@ -1,7 +1,11 @@
 //! The profiler's own lines around the table, and what they explain when there is no table.
 
 use crate::ingest::{IngestError, Reading, Record};
-use crate::model::{DeviceHint, Source};
+use crate::model::DeviceHint;
+use crate::plain::counted;
+
+/// How the profiler's own errors begin among the clues.
+const ERROR: &str = "profiler error: ";
 
 /// What the lines before and within the table tell.
 #[derive(Debug, Default, Clone)]
@@ -37,7 +41,7 @@ impl Preamble {
             };
             self.clue(clue);
         } else if let Some(message) = line.strip_prefix("==ERROR== ") {
-            self.clue(format!("profiler error: {message}"));
+            self.clue(format!("{ERROR}{message}"));
         } else if !is_of_profiler(line)
             && let Some(name) = device_name(line)
             && self.device.as_deref() != Some(name)
@@ -53,10 +57,18 @@ impl Preamble {
         }
     }
 
-    /// Moves what was learnt of the profiler to the source.
-    pub(super) fn tell(&mut self, source: &mut Source) {
-        source.clues.append(&mut self.clues);
-        source.keeps_caches |= self.keeps_caches;
+    /// Moves what was learnt of the profiler to the source. An error of its own changes what the figures mean.
+    pub(super) fn tell(&mut self, reading: &mut Reading<'_>) {
+        let errors = self.clues.iter().filter_map(|clue| clue.strip_prefix(ERROR));
+        if let Some(first) = errors.clone().next() {
+            let more = match errors.count() {
+                1 => String::new(),
+                all => format!("; {} in all", counted(all as u64, "error", "errors")),
+            };
+            reading.check(&format!("the profiler failed, so launches are missing: {first}{more}"));
+        }
+        reading.source.clues.append(&mut self.clues);
+        reading.source.keeps_caches |= self.keeps_caches;
     }
 
     /// Names the device from the program's own output, if it named exactly one.
@@ -176,6 +188,22 @@ mod tests {
         ] {
             assert_eq!(device_name(line), name, "{line}");
         }
+    }
+
+    #[test]
+    fn an_error_of_the_profiler_is_told_at_the_beginning() {
+        let header = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,Section Name,Metric Name,Metric Unit,Metric Value\n";
+        let row = "0,7,a,h,j,1,7,\"(64, 1, 1)\",\"(64, 1, 1)\",0,8.0,Command line profiler metrics,gpu__time_duration.sum,ns,1000\n";
+        let errors =
+            "==ERROR== Failed to profile kernel \"k\" in process 7\n==ERROR== An error occurred\n";
+        let text = format!("{header}{row}{errors}").leak();
+        let found = crate::ingest::read_text("run.csv", text, &crate::ingest::Options::default());
+        assert_eq!(
+            found.unwrap().checks,
+            [
+                "run.csv: the profiler failed, so launches are missing: Failed to profile kernel \"k\" in process 7; 2 errors in all"
+            ]
+        );
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     table.flush(reading);
     reading.source.dialect =
         format!("per-kernel summary, {} columns; values are averages", header.len());
-    table.preamble.tell(&mut reading.source);
+    table.preamble.tell(reading);
     reading.source.clues.extend(table.catalog.clues());
     table.row.finish(reading);
     Ok(())

@@ -267,7 +267,7 @@ impl Page {
         let age = if self.map.identity.is_new() { "2023 or later" } else { "2022 or earlier" };
         reading.source.dialect =
             format!("raw page of {age}, {} columns, {} units", self.map.width, self.row.units);
-        self.preamble.tell(&mut reading.source);
+        self.preamble.tell(reading);
         reading.source.clues.extend(self.catalog.clues());
         count(&self.map.columns, reading);
         self.row.finish(reading);

@@ -70,12 +70,14 @@ const KEYS = {
   query: "q", category: "category", state: "state", limiter: "limiter", group: "group", device: "device", sort: "sort", level: "level",
 };
 
-/** Kernels that the chart always shows: 1% of the time or more, and flagged ones; of a run without such, the longest. */
+/** Kernels that the chart always shows: 1% of the time or more, and flagged ones; where it has no room for those, the longest that it has. */
 const LARGE = (() => {
   const all = Array.from({ length: SIZE }, (_, k) => k);
+  const placed = new Set(DATA.scenes.flatMap((scene) => scene.points.map(([k]) => k)));
   const large = all.filter((k) => K.share[k] >= 0.01 || isOpportunity(k));
-  if (large.length >= 3) return new Set(large);
-  return new Set(all.sort((one, two) => K.share[two] - K.share[one] || one - two).slice(0, 30));
+  if (large.filter((k) => placed.has(k)).length >= 3) return new Set(large);
+  const rest = placed.size > 0 ? [...placed] : all;
+  return new Set(large.concat(rest.sort((one, two) => K.share[two] - K.share[one] || one - two).slice(0, 30)));
 })();
 
 /** Whether the chart shows a kernel, as long as it fits. */

@@ -4,7 +4,7 @@ use crate::analysis::Segment;
 use crate::report::files::Files;
 use crate::report::formats::html;
 use crate::report::numbers::change;
-use crate::report::run::{Brief, Certainty, Entry, KERNELS, OverTime, devices, notes};
+use crate::report::run::{Brief, Certainty, Entry, KERNELS, OverTime, RunStep, devices, notes};
 use crate::report::view::{
     MISSING, Style, count, factor, interval, overall, percent, printable, range, si,
 };
@@ -106,6 +106,8 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
                 "nothing worth a rewrite".to_owned(),
             )
         };
+    // A trace shows that GPUs do not always compute: the run gets less faster than its kernels.
+    let speedup_of = if analysis.timelines.is_empty() { "Speedup" } else { "Kernel speedup" };
     let time = if is_timed { si(totals.measured.get(), "s") } else { MISSING.to_owned() };
     let mut figures = vec![
         Figure { label: "GPU time", value: time, note: time_note, class: "" },
@@ -115,7 +117,7 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
             note: savings_note,
             class: if has_savings { "savings" } else { "" },
         },
-        Figure { label: "Speedup", value: speedup, note: speedup_note, class: "" },
+        Figure { label: speedup_of, value: speedup, note: speedup_note, class: "" },
     ];
     figures.extend(OverTime::of(report.analysis).map(|one| Figure {
         label: "GPU busy",
@@ -189,22 +191,30 @@ pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
     notices
 }
 
-/// A card per kernel with savings, one per step for the whole run, and what is missing: what the terminal says.
+/// A card per kernel with savings, one per step for the whole run, and what is missing: what the terminal says. Steps
+/// that may save more than any kernel come first: of a long list the end is not seen.
 pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
     let brief = Brief::of(report, KERNELS);
     let most = brief.kernels.iter().map(|one| one.savings.get()).fold(0.0, f64::max);
     let kernels = brief.kernels.iter().map(|one| kernel(one, most, style));
-    let run = brief.steps.iter().map(|step| (step.sentence(), step.finding.rule.to_string()));
-    let missing = brief.missing.iter().map(|one| (one.sentence(), "missing metrics".to_owned()));
-    let others = run.chain(missing).map(|(text, notes)| Card {
+    let of_run = |text: String, notes: String| Card {
         rank: None,
         name: "Whole run".to_owned(),
         savings: String::new(),
         width: String::new(),
         text: html::prose(&printable(&text)),
         notes,
-    });
-    kernels.chain(others).collect()
+    };
+    let (larger, smaller): (Vec<_>, Vec<_>) =
+        brief.steps.iter().partition(|step| step.finding.at_stake_s > most);
+    let cards = |steps: Vec<&RunStep<'_>>| -> Vec<Card> {
+        let card = |step: &RunStep<'_>| of_run(step.sentence(), step.finding.rule.to_string());
+        steps.into_iter().map(card).collect()
+    };
+    let missing =
+        brief.missing.iter().map(|one| of_run(one.sentence(), "missing metrics".to_owned()));
+    let first = cards(larger).into_iter().chain(kernels);
+    first.chain(cards(smaller)).chain(missing).collect()
 }
 
 fn kernel(entry: &Entry<'_>, most: f64, style: &Style) -> Card {

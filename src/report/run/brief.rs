@@ -274,8 +274,10 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         let command = if is_amd(analysis) { AMD_WHY.to_owned() } else { why(&open) };
         return Some(Missing { what, remedy: Remedy::Command(command) });
     }
-    let lacks = report.findings.tally.iter().filter(|tally| tally.cannot_judge > 0).count();
-    (lacks > 0).then(|| {
+    let lacks = report.findings.tally.iter().any(|tally| tally.cannot_judge > 0);
+    // nvprof has no more to give.
+    let is_in_reach = !analysis.devices.iter().any(DeviceUse::is_before_counters);
+    (lacks && is_in_reach).then(|| {
         let supplies =
             |source: &Source| matches!(source.profiler, Profiler::NsightCompute | Profiler::PyProf);
         let remedy = if is_amd(analysis) {

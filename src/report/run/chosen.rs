@@ -3,7 +3,7 @@
 
 use super::entry;
 use super::sentence::sentence;
-use super::{screen, what_if};
+use super::{screen, verdict, what_if};
 use crate::analysis::Kernel;
 use crate::report::Report;
 use crate::report::document::{Block, Document, Fact, Figure, Section, first_of};
@@ -105,14 +105,15 @@ fn savings(report: &Report<'_>, kernel: &Kernel) -> Option<String> {
         let most = si(kernel.savings_high.get(), "s");
         return Some(format!("unproven: at most {most}, no certain cause was found"));
     }
+    let analysis = report.analysis;
     let has_savings = kernel.has_savings() && kernel.savings > Seconds::ZERO;
     has_savings.then(|| {
         let certainty = if kernel.has_likely_savings() { "likely" } else { "certain" };
         format!(
-            "{} (range {}), {certainty}: {} faster overall",
+            "{} (range {}), {certainty}: {}",
             si(kernel.savings.get(), "s"),
             range(kernel.savings_low, kernel.savings_high),
-            factor(report.analysis.totals.run_speedup(kernel.savings))
+            verdict::faster(analysis, factor(analysis.totals.run_speedup(kernel.savings)))
         )
     })
 }

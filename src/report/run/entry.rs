@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::sentence::{ROOM, first_clauses, sentence};
-use crate::analysis::{Analysis, GroupTotals, Kernel, State, Target, most_headroom};
+use crate::analysis::{GroupTotals, Kernel, State, Target, most_headroom};
 use crate::report::Report;
 use crate::report::numbers::count;
 use crate::report::view::{Style, name, si};
@@ -31,6 +31,8 @@ pub(in crate::report) struct Entry<'a> {
     pub(in crate::report) certainty: Certainty,
     /// The finding that explains them, where a rule does.
     pub(in crate::report) finding: Option<&'a Finding>,
+    /// Whether rules explain a part of them.
+    is_partly_explained: bool,
 }
 
 /// How certain savings are.
@@ -61,10 +63,11 @@ impl Certainty {
 impl<'a> Entry<'a> {
     /// Kernels of one cause; none of no kernels.
     fn of(
-        analysis: &Analysis,
+        report: &Report<'a>,
         kernels: &[&'a Kernel],
         finding: Option<&'a Finding>,
     ) -> Option<Self> {
+        let analysis = report.analysis;
         let first = *kernels.first()?;
         let sum =
             |time: fn(&Kernel) -> Seconds| kernels.iter().map(|one| time(one)).sum::<Seconds>();
@@ -90,12 +93,16 @@ impl<'a> Entry<'a> {
             range: (sum(|one| one.savings_low), sum(|one| one.savings_high)),
             certainty,
             finding,
+            is_partly_explained: report.findings_of(first).iter().any(|one| one.next.is_some()),
         })
     }
 
     /// Whether it is below its roofline and no rule says why.
     pub(super) fn is_unexplained(&self) -> bool {
-        let needs_none = matches!(self.kernel.state, State::NearRoofline | State::NotEnoughData);
+        let needs_none = matches!(
+            self.kernel.state,
+            State::NearRoofline | State::NotEnoughData | State::NotRoofline
+        );
         self.finding.is_none() && !needs_none
     }
 
@@ -111,7 +118,8 @@ impl<'a> Entry<'a> {
             Some(finding) => sentence(finding),
             None if self.is_unexplained() => {
                 let meaning = self.kernel.meaning();
-                format!("{}; no rule explains it", first_clauses(&meaning, ROOM))
+                let part = if self.is_partly_explained { "most of it" } else { "it" };
+                format!("{}; no rule explains {part}", first_clauses(&meaning, ROOM))
             }
             None if self.kernel.state == State::NotEnoughData => {
                 let launches = count(self.kernel.launches, "launch", "launches");
@@ -126,7 +134,7 @@ impl<'a> Entry<'a> {
 /// An entry for each of these kernels, whatever it can save.
 pub(super) fn of_kernels<'a>(report: &Report<'a>, kernels: &[&'a Kernel]) -> Vec<Entry<'a>> {
     let entry = |kernel: &&'a Kernel| {
-        Entry::of(report.analysis, &[*kernel], cause(report.findings_of(kernel), kernel))
+        Entry::of(report, &[*kernel], cause(report.findings_of(kernel), kernel))
     };
     kernels.iter().filter_map(entry).collect()
 }
@@ -149,7 +157,7 @@ pub(super) fn entries<'a>(report: &Report<'a>, most: usize) -> (Vec<Entry<'a>>, 
     alike.sort_unstable_by(|one, two| (key(one).cmp(&key(two))).then(one.0.rank.cmp(&two.0.rank)));
     let entry = |alike: &[(&'a Kernel, Option<&'a Finding>)]| {
         let kernels: Vec<&Kernel> = alike.iter().map(|(kernel, _)| *kernel).collect();
-        Entry::of(analysis, &kernels, alike.first()?.1)
+        Entry::of(report, &kernels, alike.first()?.1)
     };
     // Where groups have targets, those that miss theirs come first.
     let urgency =
@@ -236,7 +244,8 @@ pub(super) fn win(finding: &Finding, kernel: &Kernel) -> f64 {
 
 /// The finding that explains what a kernel has to save: of those that explain half as much as the one that explains
 /// most, the surest; a guess only where nothing surer explains a third. Where no rule explains a fifth of it, what a
-/// counter shows to take most of the time, though nobody knows what it would save.
+/// counter shows to take most of the time, though nobody knows what it would save; and what is grave in a kernel of
+/// which nobody knows whether it has anything to save.
 pub(super) fn cause<'a>(found: &'a [Finding], kernel: &Kernel) -> Option<&'a Finding> {
     const ALIKE: f64 = 0.5;
     const PART: f64 = 0.2;
@@ -253,8 +262,9 @@ pub(super) fn cause<'a>(found: &'a [Finding], kernel: &Kernel) -> Option<&'a Fin
     let largest = cures().map(|(_, win)| win).fold(0.0, f64::max);
     if !explains(largest, PART) {
         let is_shown = |finding: &&Finding| {
-            let is_open = finding.next.is_some() && finding.at_stake_s == 0.0;
-            is_open && finding.severity == Severity::High && is_sure(finding)
+            let is_open = finding.at_stake_s == 0.0 || !kernel.is_winnable;
+            let is_grave = finding.severity == Severity::High && is_sure(finding);
+            is_open && is_grave && finding.next.is_some()
         };
         return found.iter().find(is_shown).filter(|_| most > Seconds::ZERO);
     }

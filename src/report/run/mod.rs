@@ -26,7 +26,7 @@ use screen::Screen;
 
 pub(super) use brief::Brief;
 #[cfg(feature = "page")]
-pub(super) use brief::KERNELS;
+pub(super) use brief::{KERNELS, RunStep};
 #[cfg(feature = "page")]
 pub(super) use checks::notes;
 #[cfg(feature = "page")]

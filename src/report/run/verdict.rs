@@ -178,11 +178,20 @@ fn savings(report: &Report<'_>) -> Option<String> {
         (needed, _) => format!("80% in {needed} kernels"),
     };
     Some(format!(
-        "{} ({share}; range {}), {certainty}: {} faster overall, {coverage}",
+        "{} ({share}; range {}), {certainty}: {}, {coverage}",
         time(totals.savings),
         range(totals.savings_low, totals.savings_high),
-        factor(totals.run_speedup(totals.savings))
+        faster(analysis, factor(totals.run_speedup(totals.savings)))
     ))
+}
+
+/// How much faster a run gets: of a trace, which shows that GPUs do not always compute, only its kernels.
+pub(super) fn faster(analysis: &Analysis, speedup: impl std::fmt::Display) -> String {
+    if analysis.timelines.is_empty() {
+        format!("{speedup} faster overall")
+    } else {
+        format!("kernels {speedup} faster")
+    }
 }
 
 /// What may be saved beside that, where no certain cause shows it.

@@ -1,9 +1,9 @@
 //! Tells how much of a run goes into communication between devices.
 
 use crate::rules::engine::shares::Together;
-use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
+use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold, least_shown};
 use crate::taxonomy::{Category, Kind};
-use crate::units::si;
+use crate::units::{Seconds, percent, si};
 
 pub(super) const RULE: Rule = Rule {
     id: "communication-share",
@@ -17,8 +17,9 @@ Links between devices have a fraction of the bandwidth of device memory. Communi
 not overlap with kernels leaves the device idle.
 
 ## Detection
-Communication takes `share` of the run or more. No savings are claimed: a collective also waits
-for its slowest peer, and a profile's sums do not show overlap.
+Communication takes `share` of the run or more. Where a trace has the start of all work: savings are
+at most the time in which GPUs communicate and compute nothing, from `share` of their span on. Sums do
+not show what overlaps, so nothing is claimed there; and a collective also waits for its slowest peer.
 
 ## Remedy
 Overlap with the backward pass; use larger buckets, fewer ranks per collective, or a narrower
@@ -43,6 +44,14 @@ const SHARE: Threshold = Threshold::new(
     "communication often overlaps; a smaller share is rarely the cause",
 );
 
+/// Time in which GPUs communicate and compute nothing, and their spans: of those that do so for this part of it.
+fn exposed(run: &Run<'_>, least: f64) -> Option<(Seconds, Seconds)> {
+    let timelines = run.analysis.timelines.iter();
+    let waits = timelines.map(|one| (one.exposed_communication, one.span));
+    let waits = waits.filter(|(time, span)| *span > Seconds::ZERO && *time / *span >= least);
+    waits.reduce(|one, two| (one.0 + two.0, one.1 + two.1))
+}
+
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let links = Together::of(run, |kernel| {
         kernel.class.category == Category::Communication
@@ -57,15 +66,24 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if let (Some(longest), true) = (longest, links.launches > 1) {
         message.push_str(&format!(", {} per launch of the longest", si(longest, "s")));
     }
-    let finding = links
+    let exposed =
+        exposed(run, run.threshold(&SHARE)).filter(|(time, _)| *time >= least_shown(run.total()));
+    if let Some((time, span)) = exposed {
+        let (time, share) = (si(time, "s"), percent(time / span));
+        message = format!(
+            "no computation beside {time} of communication ({share} of the span); {message}"
+        );
+    }
+    let mut finding = links
         .finding(run, message)
         .confidence(Confidence::High)
-        .evidence_if(
-            "longest kernel's time per launch",
-            longest.map(crate::units::Seconds::get),
-            "s",
-        )
+        .evidence_if("longest kernel's time per launch", longest.map(Seconds::get), "s")
         .next("compare the ranks, and overlap communication with the backward pass");
+    if let Some((time, _)) = exposed {
+        finding = finding.at_stake(time, "exposed");
+        // Part of it may be waiting for the slowest rank, which overlap does not end.
+        finding.at_stake_low_s = 0.0;
+    }
     Ok(vec![finding])
 }
 

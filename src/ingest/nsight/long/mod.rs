@@ -493,7 +493,7 @@ impl Table {
             String::new()
         };
         reading.source.dialect = format!("{page} of {age}, {} columns{rules}", header.len());
-        self.preamble.tell(&mut reading.source);
+        self.preamble.tell(reading);
         let parts = self.parts.in_parts().len();
         if parts > 0 {
             let clue =
