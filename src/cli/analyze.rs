@@ -18,6 +18,7 @@ use crate::compare::Run;
 use crate::gate::{self, Policy, Setting};
 use crate::ingest::{self, Options};
 use crate::model::Profile;
+use crate::plain::counted;
 use crate::report::{self, Against, Explained, GateReport, Joined, Report, Reported, Style};
 #[cfg(feature = "plot")]
 use crate::report::{Encoding, PictureError, Subject};
@@ -369,6 +370,13 @@ fn chosen<'a>(analysis: &'a Analysis, queries: &[String]) -> Result<Vec<&'a Kern
 fn found<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Failure> {
     let found = analysis.find(query);
     if found.is_empty() {
+        if let Some(rank) = query.strip_prefix('#')
+            && rank.parse::<u64>().is_ok()
+        {
+            let kernels = counted(analysis.kernels.len() as u64, "kernel", "kernels");
+            return Err(Failure::usage(format!("no kernel {query}: the report has {kernels}"))
+                .help("'#1' is the first one"));
+        }
         let nearest = analysis.nearest(query).map(|name| format!("; the nearest name is {name:?}"));
         return Err(Failure::usage(format!(
             "no kernel is called {query:?}, or contains it{}",

@@ -34,7 +34,7 @@ impl ConfigError {
     #[must_use]
     pub fn help(&self) -> &str {
         match self {
-            Self::Read { .. } => "give a file that can be read, or leave out --config",
+            Self::Read { .. } => "give a file that can be read, or leave the option out",
             Self::Wrong { help, .. } => help,
         }
     }

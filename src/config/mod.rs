@@ -168,7 +168,14 @@ impl Config {
             let help = "the tables are [rules], [rule.NAME], [analysis], [[group]], [[waiver]], [[closed-form]], \
                         [[custom-rule]], [gate]; the key is kernel-names";
             let fault = plain::toml(text, &error);
-            let help = if fault.help.is_empty() { help.to_owned() } else { fault.help };
+            let help = match fault.help.as_str() {
+                // The key is right.
+                "" if fault.message.starts_with("expected ") => {
+                    "docs/configuration.md shows each key with a value".to_owned()
+                }
+                "" => help.to_owned(),
+                help => help.to_owned(),
+            };
             ConfigError::Wrong {
                 path: path.to_owned(),
                 line: fault.line,

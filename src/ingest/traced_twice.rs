@@ -14,6 +14,22 @@ const FEWEST: usize = 2;
 /// A launch in a trace: start since that of the first one, time, both in nanoseconds; blocks, row.
 type Ran = (u64, i64, Option<u64>, usize);
 
+/// What two traces of one run have in common: launches, nanoseconds from the first start to the last, sum of the times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Outline {
+    launches: usize,
+    first: u64,
+    last: u64,
+    times: i64,
+}
+
+impl Outline {
+    /// The same for traces that count from other instants.
+    fn key(self) -> (usize, u64, i64) {
+        (self.launches, self.last - self.first, self.times)
+    }
+}
+
 /// Leaves out the launches of traces that have those of another in another format, and says so.
 pub(super) fn leave_out(profile: &mut Profile) {
     let sources = profile.sources.iter().enumerate();
@@ -23,40 +39,45 @@ pub(super) fn leave_out(profile: &mut Profile) {
     if traces.len() < 2 {
         return;
     }
-    let ran = ran(profile);
-    // Traces that begin and end alike are compared, in the order of what they say.
-    let mut alike: HashMap<(usize, i64, u64), Vec<usize>> = HashMap::new();
+    let outlines = outlines(profile);
+    let mut alike: HashMap<(usize, u64, i64), Vec<usize>> = HashMap::new();
     for source in traces {
-        if let (Some(first), Some(last)) = (ran[source].first(), ran[source].last())
-            && ran[source].len() >= FEWEST
-        {
-            alike.entry((ran[source].len(), first.1, last.0)).or_default().push(source);
+        if let Some(outline) = outlines[source].filter(|one| one.launches >= FEWEST) {
+            alike.entry(outline.key()).or_default().push(source);
         }
     }
-    let mut gone = vec![false; profile.launches.len()];
-    let mut alike: Vec<Vec<usize>> = alike.into_values().filter(|them| them.len() > 1).collect();
+    let format = |profile: &Profile, source: usize| profile.sources[source].format.clone();
+    let differ = |sources: &Vec<usize>| {
+        sources.iter().any(|one| format(profile, *one) != format(profile, sources[0]))
+    };
+    let mut alike: Vec<Vec<usize>> = alike.into_values().filter(differ).collect();
     alike.sort_unstable();
+    let mut gone = vec![false; profile.launches.len()];
     for mut sources in alike {
         // The database says more than the tables: calls, operators, processes.
         sources.sort_by_key(|source| (profile.sources[*source].format != "nsys-sqlite", *source));
-        for (at, source) in sources.iter().copied().enumerate() {
-            let format = |source: usize| &profile.sources[source].format;
-            let first = sources[..at].iter().copied().find(|first| {
-                format(*first) != format(source)
-                    && !gone[ran[*first][0].3]
-                    && ran[*first].iter().zip(&ran[source]).all(|(one, two)| is_same(one, two))
+        let mut kept: Vec<(usize, Vec<Ran>)> = Vec::new();
+        for source in sources {
+            let ran = ran(profile, source, outlines[source].map_or(0, |one| one.first));
+            let first = kept.iter().find(|(first, of_first)| {
+                format(profile, *first) != format(profile, source)
+                    && of_first.iter().zip(&ran).all(|(one, two)| is_same(one, two))
             });
-            let Some(first) = first else { continue };
-            ran[source].iter().for_each(|(.., row)| gone[*row] = true);
-            let launches = ran[source].len() as u64;
-            profile.sources[source].repeated += launches;
+            let Some((first, _)) = first else {
+                kept.push((source, ran));
+                continue;
+            };
             let note = format!(
                 "{} repeats {}: {} at the same times; counted once",
                 profile.sources[source].path,
-                profile.sources[first].path,
-                counted(launches, "launch", "launches")
+                profile.sources[*first].path,
+                counted(ran.len() as u64, "launch", "launches")
             );
             profile.check(note);
+            profile.sources[source].repeated += ran.len() as u64;
+            for (.., row) in ran {
+                gone[row] = true;
+            }
         }
     }
     if gone.contains(&true) {
@@ -65,31 +86,46 @@ pub(super) fn leave_out(profile: &mut Profile) {
     }
 }
 
-/// The launches of each source in the order of their start; none where one has no start or no time.
-fn ran(profile: &Profile) -> Vec<Vec<Ran>> {
-    let mut ran: Vec<Option<Vec<Ran>>> = vec![Some(Vec::new()); profile.sources.len()];
-    for row in 0..profile.launches.len() {
-        let head = profile.launches.head(row);
-        let time = profile.launches.get(row, Quantity::Duration);
-        let of_source = &mut ran[usize::from(head.source)];
-        match (head.start, time, of_source.as_mut()) {
-            (Some(start), Some((time, _)), Some(all)) => {
-                all.push((start, (time * 1e9).round() as i64, head.shape.blocks, row));
-            }
-            _ => *of_source = None,
-        }
+/// The outline of each source; none where a launch has no start or no time.
+fn outlines(profile: &Profile) -> Vec<Option<Outline>> {
+    let launches = &profile.launches;
+    let mut all: Vec<Option<Outline>> =
+        vec![
+            Some(Outline { launches: 0, first: u64::MAX, last: 0, times: 0 });
+            profile.sources.len()
+        ];
+    for row in 0..launches.len() {
+        let of_source = &mut all[usize::from(launches.source(row))];
+        let Some(outline) = of_source.as_mut() else { continue };
+        let Some((start, time)) = launches.start(row).zip(nanoseconds(profile, row)) else {
+            *of_source = None;
+            continue;
+        };
+        outline.launches += 1;
+        outline.first = outline.first.min(start);
+        outline.last = outline.last.max(start);
+        outline.times = outline.times.saturating_add(time);
     }
-    let sorted = |ran: Option<Vec<Ran>>| {
-        let mut ran = ran.unwrap_or_default();
-        ran.sort_unstable();
-        // A database counts from 1970, a table from the start of the session.
-        let first = ran.first().map_or(0, |first| first.0);
-        for one in &mut ran {
-            one.0 -= first;
-        }
-        ran
-    };
-    ran.into_iter().map(sorted).collect()
+    all
+}
+
+fn nanoseconds(profile: &Profile, row: usize) -> Option<i64> {
+    let (time, _) = profile.launches.get(row, Quantity::Duration)?;
+    Some((time * 1e9).round() as i64)
+}
+
+/// The launches of a source in the order of their start. A database counts from 1970, a table from the start of the session.
+fn ran(profile: &Profile, source: usize, first: u64) -> Vec<Ran> {
+    let launches = &profile.launches;
+    let rows = (0..launches.len()).filter(|row| usize::from(launches.source(*row)) == source);
+    let mut ran: Vec<Ran> = rows
+        .filter_map(|row| {
+            let since = launches.start(row)?.saturating_sub(first);
+            Some((since, nanoseconds(profile, row)?, launches.head(row).shape.blocks, row))
+        })
+        .collect();
+    ran.sort_unstable();
+    ran
 }
 
 fn is_same(one: &Ran, two: &Ran) -> bool {

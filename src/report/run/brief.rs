@@ -255,7 +255,9 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         if analysis.totals.measured == Seconds::ZERO
             && let Some(supply) = analysis.supply(SHARE)
         {
-            let what = format!("{} and the GPU", lacking(&supply));
+            let lacking = lacking(&supply);
+            let and = if lacking.contains(" and ") { "; and" } else { " and" };
+            let what = format!("{lacking}{and} the GPU");
             return Some(Missing { what, remedy: Remedy::Command(supply.command) });
         }
         let what = format!("the GPU: {}", printable(&unknown.reason));
