@@ -375,3 +375,22 @@ fn one_kernel_and_many_fill_the_page() {
         clean(&mut browser, &address);
     }
 }
+
+/// Communication takes all but a thousandth of the time: the kernels that have a roofline are the longest of those.
+#[test]
+fn the_chart_shows_kernels_where_none_takes_a_hundredth_of_the_time() {
+    let Some(mut browser) = Browser::start() else { return };
+    let header = "source,source_format,kernel,device,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
+                  dram_bytes,dram_bytes_origin,flops_fp32_vector,flops_fp32_vector_origin\n";
+    let row = |name: &str, time: &str, counts: &str| {
+        format!("run,pytorch-trace,{name},H100 SXM5 80GB,0,1,4096,4096,256,{time},{counts}\n")
+    };
+    let collectives = (0..4).map(|at| row(&format!("ncclDevKernel_AllReduce_{at}"), "0.1", ",,,"));
+    let kernels = (0..5).map(|at| {
+        row(&format!("kernel_{at}"), "1e-4", &format!("{at}00000000,algorithmic,1e7,algorithmic"))
+    });
+    let rows: Vec<String> = collectives.chain(kernels).collect();
+    browser.show(&html("table", format!("{header}{}", rows.concat())));
+    let names = browser.number("document.querySelectorAll('#chart text[data-k]').length");
+    assert!(names >= 3.0, "{names}");
+}
