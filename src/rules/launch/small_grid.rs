@@ -22,8 +22,9 @@ The grid has fewer blocks than the device has SMs, and DRAM is not busy anyway. 
 no more work than threads are exempt: elementwise kernels with one item per thread, split-product
 sums, scans, and launches that take less than four times an empty launch. So are persistent
 kernels, which choose their number of blocks (`nvjet`, CUTLASS 3 and later, FlashAttention-3,
-stream-K). Where the amount of work is unknown, confidence is low and no number of blocks is
-suggested.
+stream-K), with more blocks than half of the SMs: clusters of blocks need not fit all SMs, but fewer
+tiles than that leave them without work. Where the amount of work is unknown, confidence is low and
+no number of blocks is suggested.
 
 ## Remedy
 Products: split-K or smaller tiles. Attention with few queries: split the keys and values
@@ -55,7 +56,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_saturated = subject.utilization(Unit::Dram).is_ok_and(|used| used >= roofline::BUSY);
     let spare = subject.spare();
     let is_enough = blocks >= u64::from(sms) || spare == Spare::Nothing;
-    if is_enough || is_saturated || subject.is_persistent() {
+    let is_chosen = subject.is_persistent() && blocks.saturating_mul(2) > u64::from(sms);
+    if is_enough || is_saturated || is_chosen {
         return Ok(None);
     }
     let units = subject.units();
@@ -84,4 +86,21 @@ fn check(subject: &Subject<'_>) -> Judgment {
         (_, Err(_)) => "give each launch more work, such as a batch".to_owned(),
     };
     Ok(Some(finding.next(next)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    /// An H100 has 132 SMs: persistent kernels fill most of them, or have too few tiles.
+    #[test]
+    fn persistent_kernels_choose_their_blocks_but_need_tiles_for_them() {
+        let name = "nvjet_tst_64x16_64x16_4x2_v_bz_TNT";
+        let launched = |blocks: u32| h100().launch(name, (blocks, 384), (10, 100.0), &[]);
+        assert!(launched(128).is_content("small-grid"));
+        assert!(launched(67).is_content("small-grid"));
+        let found = launched(66).found("small-grid");
+        assert_eq!(found.message, "only 66 blocks for 132 SMs: 50% of the device has no work");
+        assert!(found.next.unwrap().starts_with("use split-K or smaller tiles"));
+    }
 }
