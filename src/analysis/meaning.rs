@@ -178,6 +178,11 @@ mod tests {
         assert_eq!(on("A100 SXM4 40GB", "mapped", product), (State::Flagged, true));
         let found = on("GeForce GTX 1080 Ti", "nvprof-trace", "matrixMulCUDA");
         assert_eq!(found, (State::Flagged, true));
+        // Of bytes alone it does not follow that a product multiplies nothing.
+        let table = "source,source_format,kernel,device,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
+             dram_bytes\nrun,nvprof-trace,matrixMulCUDA,GeForce GTX 1080 Ti,0,1,4096,4096,256,400e-6,1e6\n";
+        let profile = read_text("table.csv", table, &Options::default()).unwrap();
+        assert!(!Session::default().analyze(&profile).unwrap().kernels[0].has_savings());
     }
 
     /// Busy multiprocessors say how long the work took that was done, not how much of it was needed.

@@ -345,7 +345,8 @@ fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
         threshold,
         floor,
         floor_share,
-        fixed_cost: instruments.fixed_cost(0),
+        // Of files that were joined the first may have no launches left.
+        fixed_cost: instruments.fixed_cost(first_source(profile)),
         totals,
         kernels,
         groups: Vec::new(),
@@ -393,6 +394,11 @@ impl Instruments {
     fn fixed_cost(&self, source: u16) -> Seconds {
         Seconds::new(self.get(source).fixed_cost)
     }
+}
+
+/// The file of the first launch.
+fn first_source(profile: &Profile) -> u16 {
+    if profile.launches.is_empty() { 0 } else { profile.launches.source(0) }
 }
 
 /// Whether kernels of the category with this key are limited by links, not by the roofs of a device.

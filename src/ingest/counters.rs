@@ -9,11 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::alike::Alike;
 use super::complete::overrule;
+use super::means::mean;
 use super::runs::adopt_advice;
-use crate::model::{
-    Dim3, HintId, KernelName, NameId, Origin, OriginKind, Profile, Profiler, Quantity, Shape,
-    Values,
-};
+use crate::model::{Dim3, HintId, KernelName, NameId, Profile, Profiler, Shape};
 use crate::plain::counted;
 
 /// What launches of the same work share: the name in one spelling, and the shape.
@@ -172,6 +170,25 @@ fn spelled(head: &str) -> String {
     spelled
 }
 
+/// Launches under Nsight Compute in the order of their processes' first row, and of their numbers: files may come in any
+/// order, and so may rows.
+fn launched(profile: &Profile, rows: &[usize]) -> Vec<usize> {
+    let number = |row: usize| profile.launches.numbers(row);
+    let mut processes: Vec<u32> = Vec::new();
+    for row in rows {
+        let (process, _) = number(*row);
+        if !processes.contains(&process) {
+            processes.push(process);
+        }
+    }
+    let mut rows = rows.to_vec();
+    rows.sort_by_key(|row| {
+        let (process, id) = number(*row);
+        (processes.iter().position(|known| *known == process), id, *row)
+    });
+    rows
+}
+
 /// How many launches rows stand for: those of sums stand for several.
 fn counts(profile: &Profile, rows: &[usize]) -> u64 {
     rows.iter().map(|row| u64::from(profile.launches.count(*row))).sum()
@@ -233,18 +250,21 @@ impl Joined {
         }
         self.kernels += usize::from(!fitting.is_empty());
         for (donors, hosts) in &mut fitting {
-            hosts.sort_unstable();
+            hosts.sort_by_key(|row| (profile.launches.start(*row), *row));
             self.donors.extend(donors);
-            self.pair(profile, hosts, donors);
+            self.pair(profile, hosts, &launched(profile, donors));
         }
         !fitting.is_empty()
     }
 
-    /// As many launches on both sides are the same ones, in the same order; else each gets the mean.
+    /// As many launches on both sides are the same ones, in the order in which they were launched; else each gets the
+    /// mean, and so do those of several traces or GPUs.
     fn pair(&mut self, profile: &mut Profile, hosts: &[usize], donors: &[usize]) {
         let launches = counts(profile, hosts);
         self.launches += launches;
-        let is_each = hosts.len() == donors.len();
+        let run = |row: &usize| (profile.launches.source(*row), profile.launches.head(*row).device);
+        let is_one_run = hosts.iter().all(|host| run(host) == run(&hosts[0]));
+        let is_each = hosts.len() == donors.len() && is_one_run;
         let of_all = (!is_each).then(|| mean(profile, donors));
         if !is_each && donors.len() > 1 {
             self.averaged += launches;
@@ -291,44 +311,11 @@ impl Joined {
     }
 }
 
-/// The mean of what launches of the same work have, with the range that they span. What one of them lacks is missing.
-fn mean(profile: &mut Profile, rows: &[usize]) -> Values {
-    let mut all: BTreeMap<Quantity, (f64, f64, f64, Origin)> = BTreeMap::new();
-    let quantities: Vec<Quantity> =
-        profile.launches.quantities().filter(|quantity| quantity.is_of_the_work()).collect();
-    for quantity in quantities {
-        let found: Option<Vec<_>> =
-            rows.iter().map(|row| profile.launches.get(*row, quantity)).collect();
-        let Some(found) = found else { continue };
-        let Some((first, origin)) = found.first() else { continue };
-        let origin = profile.origins.get(*origin).clone();
-        let sum: f64 = found.iter().map(|(value, _)| value).sum();
-        let mean = if found.len() == 1 { *first } else { sum / found.len() as f64 };
-        let low = found.iter().map(|(value, _)| *value).fold(f64::INFINITY, f64::min);
-        let high = found.iter().map(|(value, _)| *value).fold(0.0, f64::max);
-        all.insert(quantity, (mean, low, high, origin));
-    }
-    let mut values = Values::default();
-    for (quantity, (mean, low, high, origin)) in all {
-        let source = if rows.len() == 1 {
-            "of one launch under Nsight Compute".to_owned()
-        } else {
-            format!("mean of {} launches under Nsight Compute", rows.len())
-        };
-        let formula = format!("{}, {source}", origin.formula);
-        let factor = |end: f64, own: f64| if mean > 0.0 { own * end / mean } else { own };
-        let made = Origin::new(origin.kind.max(OriginKind::Derived), formula)
-            .within(factor(low, origin.low), factor(high, origin.high));
-        let id = profile.origins.id(&made);
-        values.set(quantity, mean, id);
-    }
-    values
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ingest::{Input, Options, read};
+    use crate::model::{OriginKind, Quantity};
 
     const COUNTERS: &str = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"gpu__time_duration.sum\",\"dram__bytes.sum\",\"sm__throughput.avg.pct_of_peak_sustained_elapsed\"\n\
         \"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ns\",\"byte\",\"%\"\n";
@@ -428,6 +415,30 @@ mod tests {
         let profile = joined(&trace, &counters);
         let bytes: Vec<_> = profile.iter().map(|one| one.value(Quantity::DramBytes)).collect();
         assert_eq!(bytes, [Some(300.0), Some(500.0)]);
+    }
+
+    /// Files and rows may come in any order, the launches of a trace too.
+    #[test]
+    fn launches_are_paired_in_the_order_in_which_they_were_launched() {
+        let of = |ids: [u32; 2]| ids.map(|id| counted(id, "gemm", 64, 300 + 100 * id)).concat();
+        let [first, second] = [[0, 1], [3, 2]].map(of);
+        let starts = [4000, 0, 6000, 2000];
+        let trace = starts.map(|start| traced(start, 1000 + start, "gemm", 64)).concat();
+        for counters in [[&first, &second], [&second, &first]] {
+            let inputs = [
+                Input::text("trace.csv", &format!("{TRACE}{trace}")),
+                Input::text("one.csv", &format!("{COUNTERS}{}", counters[0])),
+                Input::text("two.csv", &format!("{COUNTERS}{}", counters[1])),
+            ];
+            let profile = read(&inputs, &Options { strict: true, ..Options::default() }).unwrap();
+            let mut bytes: Vec<_> = profile
+                .iter()
+                .map(|one| (one.head.start, one.value(Quantity::DramBytes).unwrap()))
+                .collect();
+            bytes.sort_by_key(|(start, _)| *start);
+            let bytes: Vec<f64> = bytes.into_iter().map(|(_, bytes)| bytes).collect();
+            assert_eq!(bytes, [300.0, 400.0, 500.0, 600.0]);
+        }
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod kineto;
 mod launch_table;
 mod lines;
 mod mapped;
+mod means;
 mod nsight;
 mod nsys;
 mod numerals;

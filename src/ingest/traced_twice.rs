@@ -1,10 +1,13 @@
 //! One trace in two forms: the database of Nsight Systems beside tables that `nsys stats` made of it.
 //!
 //! Tables have no process, and no operators, so launches are not the same to the last figure. But no two runs have all
-//! their launches at the same nanoseconds.
+//! their launches, kernel by kernel, at the same nanoseconds. What only one form has, such as counters, goes to the other.
 
 use std::collections::HashMap;
 
+use super::alike::Alike;
+use super::duplicates;
+use super::runs::describe;
 use crate::model::{Profile, Profiler, Quantity};
 use crate::plain::counted;
 
@@ -53,6 +56,7 @@ pub(super) fn leave_out(profile: &mut Profile) {
     let mut alike: Vec<Vec<usize>> = alike.into_values().filter(differ).collect();
     alike.sort_unstable();
     let mut gone = vec![false; profile.launches.len()];
+    let mut alike_devices = Alike::default();
     for mut sources in alike {
         // The database says more than the tables: calls, operators, processes.
         sources.sort_by_key(|source| (profile.sources[*source].format != "nsys-sqlite", *source));
@@ -60,13 +64,18 @@ pub(super) fn leave_out(profile: &mut Profile) {
         for source in sources {
             let ran = ran(profile, source, outlines[source].map_or(0, |one| one.first));
             let first = kept.iter().find(|(first, of_first)| {
+                let mut pairs = of_first.iter().zip(&ran);
                 format(profile, *first) != format(profile, source)
-                    && of_first.iter().zip(&ran).all(|(one, two)| is_same(one, two))
+                    && pairs.all(|(one, two)| is_same(profile, &mut alike_devices, one, two))
             });
-            let Some((first, _)) = first else {
+            let Some((first, of_first)) = first else {
                 kept.push((source, ran));
                 continue;
             };
+            for (one, two) in of_first.iter().zip(&ran) {
+                describe(profile, one.3, two.3);
+                duplicates::complete(profile, one.3, two.3);
+            }
             let note = format!(
                 "{} repeats {}: {} at the same times; counted once",
                 profile.sources[source].path,
@@ -128,9 +137,27 @@ fn ran(profile: &Profile, source: usize, first: u64) -> Vec<Ran> {
     ran
 }
 
-fn is_same(one: &Ran, two: &Ran) -> bool {
+/// Whether two launches began at the same time, took as long, and may be of the same kernel and GPU.
+fn is_same(profile: &Profile, alike: &mut Alike, one: &Ran, two: &Ran) -> bool {
     let differ = one.2.zip(two.2).is_some_and(|(one, two)| one != two);
-    (one.0, one.1) == (two.0, two.1) && !differ
+    if (one.0, one.1) != (two.0, two.1) || differ {
+        return false;
+    }
+    let head = |ran: &Ran| profile.launches.head(ran.3);
+    let ordinal =
+        |ran: &Ran| profile.devices.get(usize::from(head(ran).device.0))?.ordinal.as_deref();
+    let name = |ran: &Ran| identifier(profile.names.get(head(ran).name));
+    name(one) == name(two)
+        && ordinal(one).zip(ordinal(two)).is_none_or(|(one, two)| one == two)
+        && alike.are(&profile.devices, head(one).device, head(two).device)
+}
+
+/// The name of a function without its type, its namespaces and what follows: some formats have no more.
+fn identifier(name: &str) -> &str {
+    let end = name.find(['<', '(']).unwrap_or(name.len());
+    let head = name[..end].trim();
+    let head = head.rsplit([' ', ':']).next().unwrap_or(head);
+    if head.is_empty() { name } else { head }
 }
 
 #[cfg(test)]
@@ -140,6 +167,56 @@ mod tests {
     const OF_DLPROF: &str = "Iteration,Op Name,Device ID,GPU Start Time (ns),GPU Duration (ns),Grid X,Grid Y,Grid Z,Block X,Block Y,Block Z,Long Kernel Name\n";
     const OF_NSYS: &str =
         "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n";
+
+    #[test]
+    fn another_kernel_or_gpu_is_another_run() {
+        let of_dlprof = |name: &str| {
+            format!(
+                "{OF_DLPROF}0,op,0,1000,500,64,1,1,128,1,1,{name}\n0,op,0,2000,700,64,1,1,128,1,1,{name}\n"
+            )
+        };
+        let of_nsys = |name: &str, gpu: u32| {
+            let row = |start: u32, time: u32| {
+                format!("{start},{time},{start},64,1,1,128,1,1,H100 ({gpu}),1,7,{name}\n")
+            };
+            format!("{OF_NSYS}{}{}", row(1000, 500), row(2000, 700))
+        };
+        let left = |one: String, two: String| {
+            let inputs = [Input::text("one.csv", &one), Input::text("two.csv", &two)];
+            read(&inputs, &Options::default()).unwrap().launches.len()
+        };
+        let name = "void at::native::gemm<4>(int)";
+        assert_eq!(left(of_dlprof("gemm"), of_nsys(name, 0)), 2);
+        assert_eq!(left(of_dlprof("relu"), of_nsys(name, 0)), 4);
+        assert_eq!(left(of_dlprof("gemm"), of_nsys(name, 1)), 4);
+    }
+
+    /// `rocprofv3 --kernel-trace --pmc` writes both tables.
+    #[test]
+    fn counters_of_the_other_form_are_taken() {
+        let counters = include_str!("../../fixtures/rocprof/v3-counters.csv");
+        let mut trace = "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Thread_Id\",\"Dispatch_Id\",\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\",\"Private_Segment_Size\",\"Group_Segment_Size\",\"Workgroup_Size_X\",\"Workgroup_Size_Y\",\"Workgroup_Size_Z\",\"Grid_Size_X\",\"Grid_Size_Y\",\"Grid_Size_Z\"\n".to_owned();
+        let alone = read(&[Input::text("counters.csv", counters)], &Options::default()).unwrap();
+        for launch in alone.iter() {
+            let start = launch.head.start.unwrap();
+            let end = start + (launch.duration().unwrap().0.get() * 1e9).round() as u64;
+            let (name, id) = (launch.kernel(), launch.head.id);
+            let items = launch.head.shape.blocks.unwrap() * 256;
+            trace += &format!(
+                "\"KERNEL_DISPATCH\",1,1,1,{id},{id},\"{name}\",{id},{start},{end},0,0,256,1,1,{items},1,1\n"
+            );
+        }
+        let trace = || Input::text("trace.csv", &trace);
+        let counters = || Input::text("counters.csv", counters);
+        for inputs in [[trace(), counters()], [counters(), trace()]] {
+            let found = read(&inputs, &Options::default()).unwrap();
+            let bytes = |profile: &crate::model::Profile| -> Vec<_> {
+                profile.iter().map(|one| one.value(crate::model::Quantity::DramBytes)).collect()
+            };
+            assert_eq!(bytes(&found), bytes(&alone), "{:?}", found.checks);
+            assert!(bytes(&found)[0].is_some());
+        }
+    }
 
     /// Launches that remain of two traces, each given as starts, times and grids.
     fn left(one: &[(u32, u32, u32)], two: &[(u32, u32, u32)]) -> (usize, Vec<String>) {

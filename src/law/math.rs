@@ -75,8 +75,9 @@ pub(super) fn math<N: Number, R: Reading<N>>(
     let zero = N::of(0.0);
     let uncounted = || {
         let uncounted = nature.uncounted(&counts.kinds);
-        // A product multiplies something, and none of it was counted.
-        let is_nothing = counts.time.is_some_and(|time| time.value.same(zero));
+        // A product multiplies something, and none of it was counted. Without matrix units it does so elsewhere.
+        let is_nothing = counts.time.is_some_and(|time| time.value.same(zero))
+            | (scene.roofs.lacks_matrix_units & !counts.time.is);
         let lacks_product = nature.is_product & is_nothing & !counts.kinds.whole;
         let certain = || N::word(Uncounted::Certain);
         N::select(lacks_product, certain, || uncounted)

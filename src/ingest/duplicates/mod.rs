@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::runs::describe;
-use crate::model::{Head, NameId, Profile, Quantity, Values};
+use crate::model::{Head, NameId, OriginKind, Profile, Quantity, Values};
 
 /// Two prints of one figure differ by less than this share: percentages have two decimals.
 const AGREES: f64 = 0.005;
@@ -36,8 +36,8 @@ const MOST: f64 = 0.75;
 /// How many pairs of inputs are named.
 const NAMED: usize = 5;
 
-/// What identifies a launch within its run. Old exports lack the grid, so it is compared apart.
-type Key = (u32, u32, NameId);
+/// What identifies a launch within its run.
+type Key = (u32, u32, NameId, Option<u64>);
 
 /// When launches with fewer figures than others count as copies of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,8 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
     if !may_repeat(profile) || began_apart(profile) {
         return;
     }
-    let (groups, twins) = compare(profile, which);
+    let with_grid = have_grids(profile);
+    let (groups, twins) = compare(profile, which, with_grid);
     let mut gone = vec![false; profile.launches.len()];
     let mut told: BTreeMap<(u16, u16), (usize, usize)> = BTreeMap::new();
     let mut other_runs: BTreeMap<u16, usize> = BTreeMap::new();
@@ -83,9 +84,10 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
             continue;
         };
         let known: HashSet<Key> =
-            groups[first].rows.iter().map(|row| key(profile, *row as usize)).collect();
+            groups[first].rows.iter().map(|row| key(profile, *row as usize, with_grid)).collect();
         let rows = group.rows.iter().map(|row| *row as usize);
-        let shared: Vec<usize> = rows.filter(|row| known.contains(&key(profile, *row))).collect();
+        let is_shared = |row: &usize| known.contains(&key(profile, *row, with_grid));
+        let shared: Vec<usize> = rows.filter(is_shared).collect();
         if shared.len() != same {
             continue;
         }
@@ -109,7 +111,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
         let mut seen: HashSet<(u16, Key)> = HashSet::new();
         for group in &groups {
             for row in group.rows.iter().filter(|row| !gone[**row as usize]) {
-                if !seen.insert((group.source, key(profile, *row as usize))) {
+                if !seen.insert((group.source, key(profile, *row as usize, with_grid))) {
                     *other_runs.entry(group.source).or_default() += 1;
                 }
             }
@@ -167,19 +169,22 @@ fn began_apart(profile: &Profile) -> bool {
 }
 
 /// The groups of launches, and for rows that are the same as one that comes before it that row.
-fn compare(profile: &Profile, which: Which) -> (Vec<Group>, HashMap<u32, u32>) {
+fn compare(profile: &Profile, which: Which, with_grid: bool) -> (Vec<Group>, HashMap<u32, u32>) {
+    /// Launches of other runs that are compared beside the first: durations are coarse, so ranks have some in common.
+    const MOST_ALIKE: usize = 64;
     let mut groups: Vec<Group> = Vec::new();
     let mut ids: HashMap<(u16, u32, u32), u32> = HashMap::new();
     let mut of_row = vec![0_u32; profile.launches.len()];
     let mut occurrences: HashMap<(u16, Key), u32> = HashMap::new();
     let mut first: HashMap<(Key, Option<i64>), u32> = HashMap::new();
+    let mut more: HashMap<(Key, Option<i64>), Vec<u32>> = HashMap::new();
     let mut by_print: HashMap<(Key, Option<i64>), u32> = HashMap::new();
     let mut twins: HashMap<u32, u32> = HashMap::new();
     let times = if which == Which::All { printed_times(profile) } else { Vec::new() };
     let some_round = times.iter().any(|times| *times != Times::Exact);
     for row in order(profile, &times) {
         let head = profile.launches.head(row as usize);
-        let key = key(profile, row as usize);
+        let key = key(profile, row as usize, with_grid);
         let occurrence = occurrences.entry((head.source, key)).or_default();
         let group = *ids.entry((head.source, head.process, *occurrence)).or_insert_with(|| {
             groups.push(Group { source: head.source, ..Group::default() });
@@ -190,19 +195,29 @@ fn compare(profile: &Profile, which: Which) -> (Vec<Group>, HashMap<u32, u32>) {
         groups[group as usize].rows.push(row);
         let time = time(profile, row as usize);
         let exact = *first.entry((key, time)).or_insert(row);
-        let mut twin = Some(exact).filter(|twin| *twin != row);
+        let is_it = |twin: &u32| agree(profile, row as usize, *twin as usize, which);
+        let mut twin = None;
+        if exact != row {
+            let others = more.get(&(key, time)).into_iter().flatten().copied();
+            twin = std::iter::once(exact).chain(others).find(is_it);
+            if twin.is_none() {
+                let others = more.entry((key, time)).or_default();
+                if others.len() < MOST_ALIKE {
+                    others.push(row);
+                }
+            }
+        }
         if some_round {
             twin = twin.or_else(|| {
                 let may_differ = times[usize::from(head.source)] != Times::Exact;
-                may_differ.then(|| same_print(&by_print, key, time)).flatten()
+                let printed = may_differ.then(|| same_print(&by_print, key, time)).flatten();
+                printed.filter(is_it)
             });
             for print in [time.map(print), None] {
                 by_print.entry((key, print)).or_insert(row);
             }
         }
-        if let Some(twin) = twin
-            && agree(profile, row as usize, twin as usize, which)
-        {
+        if let Some(twin) = twin {
             twins.insert(row, twin);
             *groups[group as usize].same.entry(of_row[twin as usize]).or_default() += 1;
         }
@@ -225,10 +240,19 @@ fn printed_times(profile: &Profile) -> Vec<Times> {
     all
 }
 
-/// The rows, those of sources with exact times and many figures before others.
+/// The rows, those of sources that also have copies, calls and steps before others, then those with exact times and many
+/// figures.
 fn order(profile: &Profile, times: &[Times]) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..profile.launches.len() as u32).collect();
+    let of_work = profile.activities.iter().map(|one| one.source);
+    let of_calls = profile.calls.iter().map(|call| call.source);
+    let of_steps = profile.steps.iter().map(|step| step.source);
+    let timelines: HashSet<u16> = of_work.chain(of_calls).chain(of_steps).collect();
+    let is_bare = |row: u32| !timelines.contains(&profile.launches.source(row as usize));
     if times.is_empty() {
+        if !timelines.is_empty() {
+            rows.sort_by_key(|row| is_bare(*row));
+        }
         return rows;
     }
     let mut figures: Vec<Option<usize>> = vec![None; profile.sources.len()];
@@ -241,7 +265,7 @@ fn order(profile: &Profile, times: &[Times]) -> Vec<u32> {
     }
     rows.sort_by_key(|row| {
         let source = usize::from(profile.launches.run(*row as usize).0);
-        (times[source], Reverse(figures[source]))
+        (is_bare(*row), times[source], Reverse(figures[source]))
     });
     rows
 }
@@ -274,9 +298,21 @@ fn print(time: i64) -> i64 {
     (time + step / 2) / step * step
 }
 
-fn key(profile: &Profile, row: usize) -> Key {
+/// Whether the grid takes part in what identifies a launch: not where some exports have grids, and old ones do not.
+fn have_grids(profile: &Profile) -> bool {
+    let mut sources: Vec<Option<bool>> = vec![None; profile.sources.len()];
+    for row in 0..profile.launches.len() {
+        let has = sources[usize::from(profile.launches.source(row))].get_or_insert(false);
+        *has = *has || profile.launches.head(row).shape.blocks.is_some();
+    }
+    let mut sources = sources.into_iter().flatten();
+    let first = sources.next();
+    sources.all(|has| Some(has) == first)
+}
+
+fn key(profile: &Profile, row: usize, with_grid: bool) -> Key {
     let head = profile.launches.head(row);
-    (head.process, head.id, head.name)
+    (head.process, head.id, head.name, head.shape.blocks.filter(|_| with_grid))
 }
 
 /// Longer times count as this one, in picoseconds: 27 days. A clock in the place of a duration is longer.
@@ -323,7 +359,13 @@ fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> bool {
     time == other_time
         && launches.quantities().all(|quantity| {
             match (launches.get(one, quantity), launches.get(two, quantity)) {
-                (Some((one, _)), Some((two, _))) => is_near(one, two, (AGREES, NOTHING)),
+                (Some((one, origin)), Some((two, other))) => {
+                    // What was counted since is not what shapes say.
+                    let is_stated =
+                        |origin| profile.origins.get(origin).kind == OriginKind::Algorithmic;
+                    which == Which::All && is_stated(origin) != is_stated(other)
+                        || is_near(one, two, (AGREES, NOTHING))
+                }
                 (None, None) => true,
                 _ => which == Which::All,
             }
@@ -351,7 +393,7 @@ fn mostly_agree(profile: &Profile, one: usize, two: usize, enough: bool) -> bool
 
 /// Gives a launch what only its copy has. Peaks become those at the clock of the launch: each page shows that of
 /// another pass.
-fn complete(profile: &mut Profile, row: usize, copy: usize) {
+pub(super) fn complete(profile: &mut Profile, row: usize, copy: usize) {
     let clock = |row: usize| profile.launches.get(row, Quantity::SmClock).map(|(clock, _)| clock);
     let clocks = clock(row).zip(clock(copy)).filter(|(_, other)| *other > 0.0);
     let faster = clocks.map_or(1.0, |(own, other)| own / other);

@@ -57,6 +57,45 @@ fn a_copy_is_counted_once_and_named() {
     );
 }
 
+/// Launches of three ranks, of which the first two have one duration in common, and their copies.
+#[test]
+fn copies_of_ranks_are_known_whatever_durations_ranks_share() {
+    let mut profile = profile(&[]);
+    profile.sources.extend(
+        ["d.csv", "e.csv"].map(|path| Source { path: path.to_owned(), ..Source::default() }),
+    );
+    for (source, rank) in [(0, 0), (1, 1), (2, 2), (3, 1), (4, 2)] {
+        for id in 0..4 {
+            let time = if id == 2 && rank < 2 { 500.0 } else { 501.0 + f64::from(rank * 10 + id) };
+            let mut values = Values::default();
+            values.set(Quantity::Duration, time * 1e-9, OriginId::default());
+            let start = Some(u64::from(1_000 * id + rank));
+            profile.launches.push(Head { source, id, start, count: 1, ..Head::default() }, &values);
+        }
+    }
+    leave_out(&mut profile, Which::All);
+    assert_eq!(profile.launches.len(), 12);
+    assert_eq!(profile.notes.len(), 2, "{:?}", profile.notes);
+}
+
+/// Of one number are two grids, and all come again in another order.
+#[test]
+fn a_number_that_two_grids_share_is_no_other_run_in_a_copy() {
+    let mut profile = profile(&[]);
+    for (source, grids) in [(0, [64, 128]), (1, [128, 64])] {
+        for blocks in grids {
+            let mut values = Values::default();
+            values.set(Quantity::Duration, blocks as f64 * 1e-7, OriginId::default());
+            let shape = Shape { blocks: Some(blocks), ..Shape::default() };
+            profile
+                .launches
+                .push(Head { source, id: 3, shape, count: 1, ..Head::default() }, &values);
+        }
+    }
+    leave_out(&mut profile, Which::All);
+    assert_eq!(profile.launches.len(), 2);
+}
+
 /// An old page has no grid, and its time follows from cycles and their rate; another grid is another launch.
 #[test]
 fn a_page_without_grids_repeats_a_report_with_them() {
