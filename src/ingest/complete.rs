@@ -176,15 +176,14 @@ fn stated(works: &[Work], other: &[Work]) -> Left {
             other.pipe.engine() == work.pipe.engine()
                 && family(other.pipe.precision()) == family(work.pipe.precision())
         };
-        let counts = match work.pipe {
-            // All of the work, wherever it ran: most of it on matrix units, or at least half of it elsewhere.
-            Pipe::Unstated => {
-                let elsewhere: f64 =
-                    of(Engine::Vector).filter(is_counted).map(|work| work.operations).sum();
-                did(Engine::Matrix) || elsewhere >= work.operations / 2.0 && elsewhere > 0.0
-            }
-            pipe => did(pipe.engine()) || other.iter().filter(is_counted).any(own_type),
-        };
+        // Half of it or more, wherever it ran.
+        let all: f64 = other.iter().filter(is_counted).map(|work| work.operations).sum();
+        let is_most = all > 0.0 && all >= work.operations / 2.0;
+        let counts = is_most
+            || match work.pipe {
+                Pipe::Unstated => did(Engine::Matrix),
+                pipe => did(pipe.engine()) || other.iter().filter(is_counted).any(own_type),
+            };
         if counts {
             left.here.push(work.pipe);
             continue;
@@ -228,13 +227,14 @@ mod tests {
         let lanes = work(Fp32Vector, SHAPES, 1e9);
         let none_fp64 = work(Fp64Vector, DERIVED, 0.0);
         let none_int8 = work(Int8Matrix, COUNTED, 0.0);
-        let cases: [Case; 16] = [
+        let cases: [Case; 17] = [
             // Counts take the place of what follows from shapes.
             (&[unstated], &[by_type, epilogue], &[Unstated], &[]),
             (&[by_name], &[by_type], &[Fp16Matrix], &[]),
             (&[by_type], &[by_name], &[], &[Fp16Matrix]),
             (&[lanes], &[epilogue], &[Fp32Vector], &[]),
             (&[unstated], &[work(Fp32Vector, DERIVED, 6e8)], &[Unstated], &[]),
+            (&[lanes], &[by_type], &[Fp32Vector], &[]),
             // What was not counted stays, with what was counted beside it, or as a whole.
             (&[by_name], &[epilogue], &[], &[]),
             (&[unstated], &[epilogue], &[], &[Fp32Vector]),

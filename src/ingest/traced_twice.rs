@@ -14,6 +14,9 @@ use crate::plain::counted;
 /// Fewer launches at the same times are not enough to see that two traces are one.
 const FEWEST: usize = 2;
 
+/// With fewer launches the number of the GPU counts, too. It depends on the program, and so forms may differ in it.
+const FEW: usize = 8;
+
 /// A launch in a trace: start since that of the first one, time, both in nanoseconds; blocks, row.
 type Ran = (u64, i64, Option<u64>, usize);
 
@@ -64,9 +67,13 @@ pub(super) fn leave_out(profile: &mut Profile) {
         for source in sources {
             let ran = ran(profile, source, outlines[source].map_or(0, |one| one.first));
             let first = kept.iter().find(|(first, of_first)| {
+                let are_few = ran.len() < FEW;
                 let mut pairs = of_first.iter().zip(&ran);
                 format(profile, *first) != format(profile, source)
-                    && pairs.all(|(one, two)| is_same(profile, &mut alike_devices, one, two))
+                    && pairs.all(|(one, two)| {
+                        is_same(profile, &mut alike_devices, one, two)
+                            && !(are_few && are_on_others(profile, one, two))
+                    })
             });
             let Some((first, of_first)) = first else {
                 kept.push((source, ran));
@@ -144,12 +151,17 @@ fn is_same(profile: &Profile, alike: &mut Alike, one: &Ran, two: &Ran) -> bool {
         return false;
     }
     let head = |ran: &Ran| profile.launches.head(ran.3);
-    let ordinal =
-        |ran: &Ran| profile.devices.get(usize::from(head(ran).device.0))?.ordinal.as_deref();
     let name = |ran: &Ran| identifier(profile.names.get(head(ran).name));
-    name(one) == name(two)
-        && ordinal(one).zip(ordinal(two)).is_none_or(|(one, two)| one == two)
-        && alike.are(&profile.devices, head(one).device, head(two).device)
+    name(one) == name(two) && alike.are(&profile.devices, head(one).device, head(two).device)
+}
+
+/// Whether two launches ran on GPUs with other numbers.
+fn are_on_others(profile: &Profile, one: &Ran, two: &Ran) -> bool {
+    let ordinal = |ran: &Ran| {
+        let device = profile.launches.head(ran.3).device;
+        profile.devices.get(usize::from(device.0))?.ordinal.as_deref()
+    };
+    ordinal(one).zip(ordinal(two)).is_some_and(|(one, two)| one != two)
 }
 
 /// The name of a function without its type, its namespaces and what follows: some formats have no more.
