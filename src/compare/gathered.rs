@@ -3,7 +3,7 @@
 use super::run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
-use crate::analysis::{Analysis, Kernel, State};
+use crate::analysis::{Analysis, Kernel, is_communication};
 use crate::model::{Launch, Precision, Profile, Quantity};
 use crate::rules::{Finding, Findings};
 use crate::units::{ExactSum, Hertz, Seconds};
@@ -98,8 +98,8 @@ fn run_kernel(
     let fp64 = kernel.work.iter().filter(|work| work.pipe.precision() == Precision::Fp64);
     let fp64 = fp64.map(|work| work.operations).reduce(|one, two| one + two);
     let clocks = gathered.cycles.len();
-    // What crosses a link is not limited by the roofs of a device.
-    let is_local = kernel.state != State::NotRoofline;
+    // Links limit communication, not the roofs of a device.
+    let is_local = !is_communication(kernel.class.category.key());
     RunKernel {
         name: kernel.name.to_string(),
         full_name: kernel.full_name.to_string(),

@@ -315,7 +315,7 @@ impl Kernel {
         // Early reports tell the category only as the group that a kernel is counted in.
         let group = self.group.filter(|_| by_category).map(|group| group.replace(' ', "-"));
         let category = self.category.or(group).unwrap_or_else(|| "unknown".to_owned());
-        // What crosses a link is not limited by the roofs of a device.
+        // Links limit communication, not the roofs of a device.
         let is_local = !analysis::is_communication(&category);
         let fp64 = |work: &&Work| {
             Pipe::ALL

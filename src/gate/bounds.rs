@@ -40,10 +40,10 @@ fn of_bound(bound: &Bound, kernels: &[Lone], current: &[Run], policy: &Policy) -
     let meant: Vec<&Lone> =
         kernels.iter().filter(fits).filter(|lone| has_roof(bound.metric, lone)).collect();
     if meant.is_empty() {
-        // A bound that holds for nothing sleeps.
+        // A bound that matches nothing is reported, so that a typo does not pass.
         let message = if kernels.iter().any(|lone| fits(&lone)) {
             format!(
-                "bound {:?} is on communication only, which the roofs of a device do not limit",
+                "bound {:?} matches only communication kernels, which have no roofline",
                 bound.name
             )
         } else {
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!((checks.len(), checks[0].verdict), (1, Verdict::Unchanged));
         let selector = Selector { kernel: Some("reduce".to_owned()), ..Selector::default() };
         let asleep = judged(Bound { selector: selector.clone(), ..roof }, &runs);
-        assert!(asleep[0].message.contains("on communication only"), "{asleep:?}");
+        assert!(asleep[0].message.contains("only communication kernels"), "{asleep:?}");
         // Its time is bounded like that of others.
         let time = bound(Metric::Time, None, Some(Seconds::ZERO.into()));
         assert_eq!(judged(Bound { selector, ..time }, &runs)[0].verdict, Verdict::Violation);

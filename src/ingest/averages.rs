@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::alike::Alike;
 use super::complete::complete;
 use crate::model::{NameId, Origin, Profile, Quantity, Values};
+use crate::plain::counted;
 
 /// The format of files that hold nothing but averages.
 pub(super) const FORMAT: &str = "nvprof-metrics";
@@ -106,22 +107,22 @@ fn notes(profile: &Profile, source: u16, outcome: &Outcome) -> Vec<String> {
     if outcome.kernels > 0 {
         let hosts: Vec<&str> = outcome.hosts.iter().map(|host| path(*host)).collect();
         notes.push(format!(
-            "joined the metrics of {} kernels in {file} with their {} launches in {} by name; each launch has the average of its kernel",
-            outcome.kernels,
-            outcome.launches,
+            "joined the metrics of {} in {file} with {} in {} by name; each launch has the average of its kernel",
+            counted(outcome.kernels, "kernel", "kernels"),
+            counted(outcome.launches, "launch", "launches"),
             hosts.join(", ")
         ));
     }
     if outcome.uneven > 0 {
         notes.push(format!(
-            "{file}: {} kernels were not joined: the trace has another number of their launches",
-            outcome.uneven
+            "{file}: {} not joined: the trace has another number of launches",
+            counted(outcome.uneven, "kernel was", "kernels were")
         ));
     }
     if outcome.several > 0 {
         notes.push(format!(
-            "{file}: {} kernels were not joined: several traces have them; give one trace and its metrics at a time",
-            outcome.several
+            "{file}: {} not joined, because several traces have the same kernels; give one trace and its metrics at a time",
+            counted(outcome.several, "kernel was", "kernels were")
         ));
     }
     notes

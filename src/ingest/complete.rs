@@ -152,6 +152,8 @@ fn better(one: &[Work], two: &[Work], two_wins: bool) -> Option<bool> {
         Ordering::Greater if did(one) && !did(two) => Some(false),
         Ordering::Less => Some(false),
         Ordering::Greater => Some(true),
+        Ordering::Equal if !did(one) && did(two) && first != Known::Counted => Some(true),
+        Ordering::Equal if did(one) && !did(two) && first != Known::Counted => Some(false),
         Ordering::Equal if first == Known::Counted || pipes(one) == pipes(two) => None,
         Ordering::Equal => Some(two_wins),
     }

@@ -174,17 +174,15 @@ fn spelled(head: &str) -> String {
 /// order, and so may rows.
 fn launched(profile: &Profile, rows: &[usize]) -> Vec<usize> {
     let number = |row: usize| profile.launches.numbers(row);
-    let mut processes: Vec<u32> = Vec::new();
+    let mut processes: HashMap<u32, usize> = HashMap::new();
     for row in rows {
-        let (process, _) = number(*row);
-        if !processes.contains(&process) {
-            processes.push(process);
-        }
+        let next = processes.len();
+        processes.entry(number(*row).0).or_insert(next);
     }
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| {
         let (process, id) = number(*row);
-        (processes.iter().position(|known| *known == process), id, *row)
+        (processes[&process], id, *row)
     });
     rows
 }

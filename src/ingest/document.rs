@@ -129,7 +129,7 @@ impl Document {
     pub(super) fn end(&mut self) -> Result<(), Fault> {
         match self.scanner.peek()? {
             None => Ok(()),
-            Some(_) => Err(Stop::Damaged("more follows the end of the document").into()),
+            Some(_) => Err(Stop::Damaged("unexpected data after the end of the document").into()),
         }
     }
 

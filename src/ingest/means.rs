@@ -1,30 +1,45 @@
 //! The mean of what Nsight Compute counted of launches of the same work.
 
+use std::collections::HashMap;
+
 use super::complete::together;
 use crate::model::{Origin, OriginId, OriginKind, Profile, Quantity, Values};
 
 /// The mean of what launches of the same work have, with the range that they span: of each quantity over the runs that
 /// have it for all of these launches. A run may have counted what another did not.
 pub(super) fn mean(profile: &mut Profile, rows: &[usize]) -> Values {
-    let mut runs: Vec<((u16, u32), Vec<usize>)> = Vec::new();
+    let mut places: HashMap<(u16, u32), usize> = HashMap::new();
+    let mut runs: Vec<Vec<usize>> = Vec::new();
     for row in rows {
-        let run = profile.launches.run(*row);
-        match runs.iter_mut().find(|(known, _)| *known == run) {
-            Some((_, rows)) => rows.push(*row),
-            None => runs.push((run, vec![*row])),
+        let place = *places.entry(profile.launches.run(*row)).or_insert(runs.len());
+        if place == runs.len() {
+            runs.push(Vec::new());
         }
+        runs[place].push(*row);
     }
-    let runs: Vec<Vec<usize>> = runs.into_iter().map(|(_, rows)| rows).collect();
     if runs.len() == 1 {
         return mean_of(profile, &runs, |_| true);
     }
     // Runs may state the same work in two ways.
     let mut all = Values::default();
     for run in &runs {
-        let of_run = mean_of(profile, std::slice::from_ref(run), |_| true);
-        all = together(profile, &all, &of_run);
+        all = together(profile, &all, &most_of(profile, run));
     }
     mean_of(profile, &runs, |quantity| all.get(quantity).is_some())
+}
+
+/// What all launches of a run have, as the one with the most of it has it: with its origin, which says how it is known.
+fn most_of(profile: &Profile, rows: &[usize]) -> Values {
+    let mut values = Values::default();
+    for quantity in profile.launches.quantities().filter(|quantity| quantity.is_of_the_work()) {
+        let found: Option<Vec<(f64, OriginId)>> =
+            rows.iter().map(|row| profile.launches.get(*row, quantity)).collect();
+        let most = found.and_then(|all| all.into_iter().max_by(|one, two| one.0.total_cmp(&two.0)));
+        if let Some((value, origin)) = most {
+            values.set(quantity, value, origin);
+        }
+    }
+    values
 }
 
 /// The mean of these quantities over those runs that have them for all of their launches.
@@ -54,11 +69,52 @@ fn mean_of(
             format!("mean of {} launches under Nsight Compute", found.len())
         };
         let formula = format!("{}, {source}", origin.formula);
-        let factor = |end: f64, own: f64| if mean > 0.0 { own * end / mean } else { own };
+        // A launch that did none of it makes a range, not a bound that is open.
+        let factor = |end: f64, own: f64| {
+            let scaled = if mean > 0.0 { own * end / mean } else { own };
+            if own > 0.0 { scaled.max(f64::MIN_POSITIVE) } else { scaled }
+        };
         let made = Origin::new(origin.kind.max(OriginKind::Derived), formula)
             .within(factor(low, origin.low), factor(high, origin.high));
         let id = profile.origins.id(&made);
         values.set(quantity, mean, id);
     }
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Head, Pipe};
+
+    /// Work of two launches of one kernel in runs of their own, by pipe, as it was counted: what their mean has.
+    fn of_two_runs(works: [(Pipe, OriginKind, f64); 2]) -> Vec<(Pipe, f64)> {
+        let mut profile = Profile::default();
+        for (process, (pipe, kind, operations)) in (7..).zip(works) {
+            let mut values = Values::default();
+            let origin = profile.origins.id(&Origin::new(kind, "column"));
+            values.set(Quantity::Work(pipe), operations, origin);
+            profile.launches.push(Head { process, count: 1, ..Head::default() }, &values);
+        }
+        let mean = mean(&mut profile, &[0, 1]);
+        let work = |pipe: &Pipe| Some((*pipe, mean.get(Quantity::Work(*pipe))?));
+        Pipe::ALL.iter().filter_map(work).collect()
+    }
+
+    #[test]
+    fn runs_that_count_other_types_complete_each_other() {
+        use OriginKind::{Derived, Measured};
+        use Pipe::{Bf16Matrix, Fp16Matrix};
+        let none = (Bf16Matrix, Measured, 0.0);
+        let all = (Fp16Matrix, Measured, 1e9);
+        assert_eq!(of_two_runs([none, all]), [(Fp16Matrix, 1e9), (Bf16Matrix, 0.0)]);
+        // Counts by type take the place of those of any type, in whatever order runs come.
+        let by_type = (Bf16Matrix, Measured, 1e9);
+        let by_instruction = (Fp16Matrix, Derived, 2e9);
+        assert_eq!(of_two_runs([by_type, by_instruction]), [(Bf16Matrix, 1e9)]);
+        assert_eq!(of_two_runs([by_instruction, by_type]), [(Bf16Matrix, 1e9)]);
+        // Of the same kind it is the mean.
+        let more = (Bf16Matrix, Measured, 3e9);
+        assert_eq!(of_two_runs([by_type, more]), [(Bf16Matrix, 2e9)]);
+    }
 }

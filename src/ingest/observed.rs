@@ -1,5 +1,7 @@
 //! What the launches of a file show of its devices beside what it says of them.
 
+use std::collections::HashMap;
+
 use super::workload::Machine;
 use crate::model::{DeviceHint, HintId, Profile};
 use crate::units::Hertz;
@@ -25,15 +27,29 @@ impl Observed {
     /// Gives devices the number of multiprocessors that some launches of the file tell and others do not, where all
     /// else that is said of them is the same.
     fn count_multiprocessors(&self, profile: &mut Profile) {
-        let all: Vec<DeviceHint> =
-            self.devices.iter().map(|id| profile.devices[usize::from(id.0)].clone()).collect();
+        let place = |id: &HintId| usize::from(id.0);
+        let told = self.devices.iter().filter(|id| profile.devices[place(id)].sms.is_some());
+        // By name and number, in which devices of a file differ.
+        let mut told_of: HashMap<_, Vec<DeviceHint>> = HashMap::new();
+        for id in told {
+            let device = &profile.devices[place(id)];
+            let short = (device.name.clone(), device.ordinal.clone());
+            told_of.entry(short).or_default().push(device.clone());
+        }
+        if told_of.is_empty() {
+            return;
+        }
         for id in &self.devices {
-            let device = &mut profile.devices[usize::from(id.0)];
+            let device = &mut profile.devices[place(id)];
+            let Some(others) = told_of.get(&(device.name.clone(), device.ordinal.clone())) else {
+                continue;
+            };
             if device.sms.is_some() {
                 continue;
             }
-            let alike =
-                all.iter().filter(|other| DeviceHint { sms: None, ..(*other).clone() } == *device);
+            let alike = others
+                .iter()
+                .filter(|other| DeviceHint { sms: None, ..(*other).clone() } == *device);
             let mut counts: Vec<u32> = alike.filter_map(|other| other.sms).collect();
             counts.dedup();
             if let [sms] = counts.as_slice() {

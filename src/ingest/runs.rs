@@ -11,6 +11,7 @@ use super::complete::complete;
 use crate::model::{
     DeviceHint, Head, HintId, NameId, OriginKind, Profile, Profiler, Quantity, Values,
 };
+use crate::plain::counted;
 
 /// What a group of launches has values for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -126,7 +127,8 @@ pub(super) fn join(profile: &mut Profile) {
         }
     }
     if ambiguous > NAMED {
-        let more = format!("nor were {} more processes, for the same reason", ambiguous - NAMED);
+        let more = counted((ambiguous - NAMED) as u64, "more process was", "more processes were");
+        let more = format!("{more} not joined, for the same reason");
         profile.notes.push(more);
     }
     if gone.contains(&true) {

@@ -107,7 +107,7 @@ impl<R: Read> Scanner<R> {
             self.at = 0;
         }
         if self.buffer.len() - self.end < CHUNK {
-            if self.buffer.len() > LONGEST_VALUE {
+            if self.buffer.len() >= LONGEST_VALUE {
                 return Err(Stop::Damaged("a value exceeds 16 MiB; is its quote closed?"));
             }
             self.buffer.resize(2 * self.buffer.len(), 0);
@@ -130,7 +130,7 @@ impl<R: Read> Scanner<R> {
             let more = next.unwrap_or(rest.len());
             if blanks + more > MOST_BLANKS {
                 self.take(MOST_BLANKS - blanks);
-                return Err(Stop::Damaged("blanks exceed 1 MiB"));
+                return Err(Stop::Damaged("more than 1 MiB of whitespace"));
             }
             blanks += self.take(more).len();
             if next.is_some() {
@@ -161,7 +161,7 @@ impl<R: Read> Scanner<R> {
                 self.at += 1;
                 Ok(false)
             }
-            Some(_) => Err(Stop::Damaged("no comma between two values")),
+            Some(_) => Err(Stop::Damaged("missing comma between values")),
             None => Err(Stop::Cut),
         }
     }

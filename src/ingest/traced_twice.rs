@@ -3,16 +3,19 @@
 //! Tables have no process, and no operators, so launches are not the same to the last figure. But no two runs have all
 //! their launches, kernel by kernel, at the same nanoseconds. What only one form has, such as counters, goes to the other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::alike::Alike;
 use super::duplicates;
 use super::runs::describe;
-use crate::model::{Profile, Profiler, Quantity};
+use crate::model::{KernelName, Profile, Profiler, Quantity};
 use crate::plain::counted;
 
 /// Fewer launches at the same times are not enough to see that two traces are one.
 const FEWEST: usize = 2;
+
+/// As many traces with one outline are compared: there are a few forms of one.
+const MOST_ALIKE: usize = 64;
 
 /// With fewer launches the number of the GPU counts, too. It depends on the program, and so forms may differ in it.
 const FEW: usize = 8;
@@ -58,14 +61,24 @@ pub(super) fn leave_out(profile: &mut Profile) {
     };
     let mut alike: Vec<Vec<usize>> = alike.into_values().filter(differ).collect();
     alike.sort_unstable();
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); profile.sources.len()];
+    let sources: HashSet<usize> = alike.iter().flatten().copied().collect();
+    for row in 0..profile.launches.len() {
+        let source = usize::from(profile.launches.source(row));
+        if sources.contains(&source) {
+            rows[source].push(row);
+        }
+    }
     let mut gone = vec![false; profile.launches.len()];
     let mut alike_devices = Alike::default();
     for mut sources in alike {
         // The database says more than the tables: calls, operators, processes.
         sources.sort_by_key(|source| (profile.sources[*source].format != "nsys-sqlite", *source));
         let mut kept: Vec<(usize, Vec<Ran>)> = Vec::new();
+        sources.truncate(MOST_ALIKE);
         for source in sources {
-            let ran = ran(profile, source, outlines[source].map_or(0, |one| one.first));
+            let rows = std::mem::take(&mut rows[source]);
+            let ran = ran(profile, rows, outlines[source].map_or(0, |one| one.first));
             let first = kept.iter().find(|(first, of_first)| {
                 let are_few = ran.len() < FEW;
                 let mut pairs = of_first.iter().zip(&ran);
@@ -131,10 +144,10 @@ fn nanoseconds(profile: &Profile, row: usize) -> Option<i64> {
 }
 
 /// The launches of a source in the order of their start. A database counts from 1970, a table from the start of the session.
-fn ran(profile: &Profile, source: usize, first: u64) -> Vec<Ran> {
+fn ran(profile: &Profile, rows: Vec<usize>, first: u64) -> Vec<Ran> {
     let launches = &profile.launches;
-    let rows = (0..launches.len()).filter(|row| usize::from(launches.source(*row)) == source);
     let mut ran: Vec<Ran> = rows
+        .into_iter()
         .filter_map(|row| {
             let since = launches.start(row)?.saturating_sub(first);
             Some((since, nanoseconds(profile, row)?, launches.head(row).shape.blocks, row))
@@ -165,11 +178,11 @@ fn are_on_others(profile: &Profile, one: &Ran, two: &Ran) -> bool {
 }
 
 /// The name of a function without its type, its namespaces and what follows: some formats have no more.
-fn identifier(name: &str) -> &str {
-    let end = name.find(['<', '(']).unwrap_or(name.len());
-    let head = name[..end].trim();
-    let head = head.rsplit([' ', ':']).next().unwrap_or(head);
-    if head.is_empty() { name } else { head }
+fn identifier(name: &str) -> String {
+    let head = KernelName::head(name);
+    let end = head.find('<').unwrap_or(head.len());
+    let bare = head[..end].rsplit([' ', ':']).next().unwrap_or_default();
+    if bare.is_empty() { name.to_owned() } else { bare.to_owned() }
 }
 
 #[cfg(test)]
@@ -197,7 +210,7 @@ mod tests {
             let inputs = [Input::text("one.csv", &one), Input::text("two.csv", &two)];
             read(&inputs, &Options::default()).unwrap().launches.len()
         };
-        let name = "void at::native::gemm<4>(int)";
+        let name = "void at::native::(anonymous namespace)::gemm<4>(int)";
         assert_eq!(left(of_dlprof("gemm"), of_nsys(name, 0)), 2);
         assert_eq!(left(of_dlprof("relu"), of_nsys(name, 0)), 4);
         assert_eq!(left(of_dlprof("gemm"), of_nsys(name, 1)), 4);

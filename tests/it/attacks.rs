@@ -70,7 +70,7 @@ fn a_document_of_blanks_is_refused_at_its_place() {
     // 13 bytes of the second line, 2^20 blanks, and the one that is too many.
     assert_eq!(
         refused("t.json.gz", &bytes, None),
-        "t.json.gz:2: damaged launch table: line 2, column 1048590: blanks exceed 1 MiB | \
+        "t.json.gz:2: damaged launch table: line 2, column 1048590: more than 1 MiB of whitespace | \
          the file may be damaged or cut; convert the export again"
     );
 }

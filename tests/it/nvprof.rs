@@ -93,7 +93,7 @@ fn metrics_that_do_not_fit_stay_apart_and_say_so() {
     std::fs::write(&cut, lines[..lines.len() - 1].join("\n")).unwrap();
     let inputs = [Input::Named(cut), Input::Named(fixture(METRICS))];
     let profile = ingest::read(&inputs, &Options::default()).unwrap();
-    assert!(profile.notes.iter().any(|note| note.contains("1 kernels were not joined: the trace")));
+    assert!(profile.notes.iter().any(|note| note.contains("1 kernel was not joined: the trace")));
     assert_eq!(profile.launches.len(), 5 + 1);
 
     // The summary of the trace is not another run; with other times it is.
@@ -105,7 +105,7 @@ fn metrics_that_do_not_fit_stay_apart_and_say_so() {
     std::fs::write(&other, slower).unwrap();
     let inputs = [fixture(TRACE), other, fixture(METRICS)].map(Input::Named);
     let both = ingest::read(&inputs, &Options::default()).unwrap();
-    assert!(both.notes.iter().any(|note| note.contains("several traces have them")));
+    assert!(both.notes.iter().any(|note| note.contains("several traces have the same kernels")));
 }
 
 /// Launches of one name with different grids: each lies between the extremes that were seen.

@@ -104,7 +104,7 @@ fn communication_claims_the_time_in_which_nothing_is_computed() {
         (
             800,
             400.0,
-            "no computation beside 400 µs of communication (28.6% of the span); communication: 1 launch, 600 µs, 37.5% of the run",
+            "400 µs of exposed communication (28.6% of the span); communication: 1 launch, 600 µs, 37.5% of the run",
         ),
         // 100 µs of 1.1 ms are too little, and so is none.
         (500, 0.0, "communication: 1 launch, 600 µs, 37.5% of the run"),
@@ -116,8 +116,8 @@ fn communication_claims_the_time_in_which_nothing_is_computed() {
             assert_eq!(found.message, message);
             assert!((found.at_stake_s - claimed * 1e-6).abs() < 1e-12, "{found:?}");
             assert_eq!(found.at_stake_low_s, 0.0);
-            let is_step =
-                text(judged, "text", false).contains("Whole run    no computation beside");
+            let is_step = text(judged, "text", false)
+                .contains("Whole run    400 µs of exposed communication");
             assert_eq!(is_step, claimed > 0.0);
         });
     }

@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::runs::describe;
 use crate::model::{Head, NameId, OriginKind, Profile, Quantity, Values};
+use crate::plain::counted;
 
 /// Two prints of one figure differ by less than this share: percentages have two decimals.
 const AGREES: f64 = 0.005;
@@ -433,7 +434,9 @@ fn tell(
         });
     }
     if told.len() > NAMED {
-        notes.push(format!("{} more inputs repeat others; counted once", told.len() - NAMED));
+        let more = (told.len() - NAMED) as u64;
+        let more = counted(more, "more input repeats", "more inputs repeat");
+        notes.push(format!("{more} others; counted once"));
     }
     for (source, count) in other_runs.iter().take(NAMED) {
         notes.push(format!(

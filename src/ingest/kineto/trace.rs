@@ -63,7 +63,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     // What follows a document would be dropped in silence.
     let ended = ended.and_then(|()| match scanner.peek()? {
         None => Ok(()),
-        Some(_) => Err(Stop::Damaged("more follows the end of the document")),
+        Some(_) => Err(Stop::Damaged("unexpected data after the end of the document")),
     });
     let place = scanner.place();
     let lost = match ended {
@@ -448,7 +448,7 @@ mod tests {
         assert!(profile.checks.iter().any(|check| check.contains(says)), "{:?}", profile.checks);
         let twice = read_bytes(format!("{text}\n{text}").as_bytes()).unwrap();
         assert_eq!((twice.launches.len(), twice.sources[0].skips.count), (2, 1));
-        assert!(twice.checks[0].contains("more follows"), "{:?}", twice.checks);
+        assert!(twice.checks[0].contains("unexpected data"), "{:?}", twice.checks);
         assert_eq!(read_bytes(format!("{text}\n").as_bytes()).unwrap().checks, [""; 0]);
     }
 

@@ -13,7 +13,9 @@ use serde_json::value::RawValue;
 
 use super::{Launches, tell_unknown};
 use crate::ingest::document::{Document, Fault, LIST, OBJECT, Written, twice};
+use crate::ingest::scan::Spot;
 use crate::ingest::{IngestError, Reading};
+use crate::plain;
 use crate::table::{SCHEMA, guarded};
 
 /// What the document is, and what to do where it is not whole.
@@ -22,6 +24,9 @@ const TABLE: [&str; 2] =
 
 /// A value of a launch has at most this many bytes, as a field of a table.
 const LONGEST: usize = 1 << 20;
+
+/// Launches before the metadata take at most this many bytes.
+const MOST_KEPT: usize = 1 << 30;
 
 /// Reads all launches of the document.
 pub(super) fn read(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
@@ -58,8 +63,8 @@ impl Rows<'_, '_> {
     fn read(&mut self, document: &mut Document) -> Result<(), Fault> {
         let (mut is_described, mut are_there) = (false, false);
         // Launches before the metadata.
-        let mut kept = Vec::new();
-        let mut goes_on = document.open(OBJECT, "it does not begin with {")?;
+        let (mut kept, mut bytes) = (Vec::new(), 0);
+        let mut goes_on = document.open(OBJECT, "the document must begin with {")?;
         while goes_on {
             let (spot, key) = document.key()?;
             match key.as_str() {
@@ -78,6 +83,11 @@ impl Rows<'_, '_> {
                         if is_described {
                             self.launch(launch)?;
                         } else {
+                            bytes += launch.text.len() + size_of::<(Spot, Vec<u8>)>();
+                            if bytes > MOST_KEPT {
+                                let why = "more than 1 GiB of launches come before \"metadata\"";
+                                return Err(Fault::At(launch.start, why.to_owned()));
+                            }
                             kept.push((launch.start, launch.text.to_vec()));
                         }
                         goes_on = document.more(b']')?;
@@ -187,7 +197,8 @@ impl<'de> Visitor<'de> for &mut Cells<'_, '_, '_, 'de> {
             if std::mem::replace(&mut rows.last[at], rows.number) == rows.number {
                 return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
             }
-            let text = cell(map.next_value::<&RawValue>()?.get()).map_err(A::Error::custom)?;
+            let text = cell(map.next_value::<&RawValue>()?.get())
+                .map_err(|error| A::Error::custom(plain::json_alone(&error)))?;
             if text.len() > LONGEST {
                 return Err(A::Error::custom("a value exceeds 1 MiB"));
             }

@@ -484,14 +484,14 @@ mod tests {
                 "5, column 8: key \"kernel\" is given twice",
             ),
             ("  {\"kernel\": b}]}", "4, column 14: expected value"),
-            ("  {\"kernel\": \"b\"} {}]}", "4, column 19: no comma between two values"),
+            ("  {\"kernel\": \"b\"} {}]}", "4, column 19: missing comma between values"),
             ("{}], \"launches\": []}", "4, column 6: key \"launches\" is given twice"),
             ("{}], launches: []}", "4, column 6: expected value"),
             (
                 "{}], \"metadata\": {\"a\": 1}}",
                 "4, column 24: expected text in quotes, found the number 1",
             ),
-            ("{}]} 7", "4, column 6: more follows the end of the document"),
+            ("{}]} 7", "4, column 6: unexpected data after the end of the document"),
             ("{\"kernel\": \"b\"", "4, column 1: the JSON ends too early; the file is cut off"),
         ] {
             let text = format!("{start}{rest}").leak();

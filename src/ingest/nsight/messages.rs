@@ -57,7 +57,7 @@ impl Preamble {
         }
     }
 
-    /// Moves what was learnt of the profiler to the source. An error of its own changes what the figures mean.
+    /// Moves what was learnt of the profiler to the source. After an error launches may be missing.
     pub(super) fn tell(&mut self, reading: &mut Reading<'_>) {
         let errors = self.clues.iter().filter_map(|clue| clue.strip_prefix(ERROR));
         if let Some(first) = errors.clone().next() {
@@ -65,7 +65,9 @@ impl Preamble {
                 1 => String::new(),
                 all => format!("; {} in all", counted(all as u64, "error", "errors")),
             };
-            reading.check(&format!("the profiler failed, so launches are missing: {first}{more}"));
+            reading.check(&format!(
+                "the profiler reported an error, so launches may be missing: {first}{more}"
+            ));
         }
         reading.source.clues.append(&mut self.clues);
         reading.source.keeps_caches |= self.keeps_caches;
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!(
             found.unwrap().checks,
             [
-                "run.csv: the profiler failed, so launches are missing: Failed to profile kernel \"k\" in process 7; 2 errors in all"
+                "run.csv: the profiler reported an error, so launches may be missing: Failed to profile kernel \"k\" in process 7; 2 errors in all"
             ]
         );
     }

@@ -192,8 +192,8 @@ const STATED: [(&str, Quantity); 5] = [
     ("flops64", Quantity::Work(Pipe::Fp64Vector)),
 ];
 
-/// Bytes of the path of scopes that a kernel goes by, at most: thousands of scopes around each of thousands of kernels
-/// must not come to more than the file.
+/// Bytes of a kernel's path of scopes, at most: with thousands of nested scopes around thousands of kernels, whole paths
+/// would grow with the square of the file.
 const LONGEST_PATH: usize = 4096;
 
 /// Names of scopes, of many the innermost ones.
@@ -279,7 +279,7 @@ mod tests {
         let node = r#"{"children": [], "frame": {"name": "k"}, "metrics": {"time (ns)": 9}}"#;
         for (text, told) in [
             (format!("[{node},\n 7]"), "line 2, column 2: a node is not an object"),
-            (format!("[{{\"children\": [{node}]}}]"), "column 87: a node has no \"frame\""),
+            (format!("[{{\"children\": [{node}]}}]"), "column 2: a node has no \"frame\""),
             (
                 format!("[{node}, {{\"CUDA\": {{\"0\": {{\"num_sms\": \"x\"}}}}}}]"),
                 "column 102: expected a whole number of 0 or more, found the text \"x\"",
@@ -289,7 +289,7 @@ mod tests {
                 format!("[{}]", node.replace("9}", "null}")),
                 "the value has none of the forms that are allowed here",
             ),
-            (format!("[{node}]]"), "more follows the end of the document"),
+            (format!("[{node}]]"), "unexpected data after the end of the document"),
             (
                 format!("[{node}, {{\"CUDA\": {{}}, \"CUDA\": {{}}}}]"),
                 "key \"CUDA\" is given twice",

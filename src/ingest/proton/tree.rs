@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 
 use super::TIME;
 use crate::ingest::document::{Document, Fault, LIST, OBJECT, twice};
+use crate::ingest::scan::Spot;
 
 /// What a document says.
 #[derive(Default)]
@@ -71,6 +72,7 @@ struct Devices(#[serde(deserialize_with = "crate::json::unique")] BTreeMap<Strin
 /// An object whose end has not come yet.
 struct Open {
     node: usize,
+    start: Spot,
     has_children: bool,
     has_frame: bool,
     has_metrics: bool,
@@ -82,7 +84,7 @@ impl Tree {
     /// Reads the whole document.
     pub(super) fn read(document: &mut Document) -> Result<Self, Fault> {
         let mut tree = Self::default();
-        if document.open(LIST, "it does not begin with [")? {
+        if document.open(LIST, "the document must begin with [")? {
             tree.items(document)?;
         }
         document.end()?;
@@ -94,11 +96,12 @@ impl Tree {
         let mut open: Vec<Open> = Vec::new();
         loop {
             // An item of the list of the innermost node begins.
-            let node = self.nodes.len();
+            let (node, start) = (self.nodes.len(), document.spot()?);
             self.nodes.push(Node { depth: open.len(), ..Node::default() });
             let mut goes_on = document.open(OBJECT, "a node is not an object")?;
             open.push(Open {
                 node,
+                start,
                 has_children: false,
                 has_frame: false,
                 has_metrics: false,
@@ -109,7 +112,7 @@ impl Tree {
                     break;
                 }
                 if !goes_on {
-                    self.close(document, open.pop())?;
+                    self.close(open.pop())?;
                     if document.more(b']')? {
                         break;
                     }
@@ -165,17 +168,17 @@ impl Tree {
     }
 
     /// Ends an object: a node, or a table of devices.
-    fn close(&mut self, document: &mut Document, open: Option<Open>) -> Result<(), Fault> {
-        let Some(Open { node, has_children, has_frame, has_metrics, odd }) = open else {
+    fn close(&mut self, open: Option<Open>) -> Result<(), Fault> {
+        let Some(Open { node, start, has_children, has_frame, has_metrics, odd }) = open else {
             return Ok(());
         };
         if !has_frame {
             if let Some(odd) = odd {
                 return Err(odd);
             }
-            if node > 0 && self.nodes[node].depth > 0 || has_children || has_metrics {
+            if self.nodes[node].depth > 0 || has_children || has_metrics {
                 let missing = "a node has no \"frame\"".to_owned();
-                return Err(Fault::At(document.spot()?, missing));
+                return Err(Fault::At(start, missing));
             }
         }
         self.nodes[node].end = self.nodes.len();

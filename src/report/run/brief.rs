@@ -277,8 +277,9 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         return Some(Missing { what, remedy: Remedy::Command(command) });
     }
     let lacks = report.findings.tally.iter().any(|tally| tally.cannot_judge > 0);
-    // nvprof has no more to give.
-    let is_in_reach = !analysis.devices.iter().any(DeviceUse::is_before_counters);
+    // Where all devices are older than Nsight Compute supports, nvprof has no more to give.
+    let is_in_reach =
+        analysis.devices.is_empty() || !analysis.devices.iter().all(DeviceUse::is_before_counters);
     (lacks && is_in_reach).then(|| {
         let supplies =
             |source: &Source| matches!(source.profiler, Profiler::NsightCompute | Profiler::PyProf);

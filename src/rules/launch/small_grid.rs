@@ -20,11 +20,11 @@ good the kernel is.
 ## Detection
 The grid has fewer blocks than the device has SMs, and DRAM is not busy anyway. Kernels that have
 no more work than threads are exempt: elementwise kernels with one item per thread, split-product
-sums, scans, and launches that take less than four times an empty launch. So are persistent
-kernels, which choose their number of blocks (`nvjet`, CUTLASS 3 and later, FlashAttention-3,
-stream-K), with more blocks than half of the SMs: clusters of blocks need not fit all SMs, but fewer
-tiles than that leave them without work. Where the amount of work is unknown, confidence is low and
-no number of blocks is suggested.
+sums, scans, and launches that take less than four times an empty launch. Persistent kernels, which
+choose their own grid size (`nvjet`, CUTLASS 3 and later, FlashAttention-3, stream-K), are exempt while
+they use more than half of the SMs: thread-block clusters may not fill every SM. At half or fewer there
+are too few tiles. Where the amount of work is unknown, confidence is low and no number of blocks is
+suggested.
 
 ## Remedy
 Products: split-K or smaller tiles. Attention with few queries: split the keys and values

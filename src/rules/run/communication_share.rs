@@ -17,9 +17,10 @@ Links between devices have a fraction of the bandwidth of device memory. Communi
 not overlap with kernels leaves the device idle.
 
 ## Detection
-Communication takes `share` of the run or more. Where a trace has the start of all work: savings are
-at most the time in which GPUs communicate and compute nothing, from `share` of their span on. Sums do
-not show what overlaps, so nothing is claimed there; and a collective also waits for its slowest peer.
+Communication takes `share` of the run or more. In a trace with start times, savings are at most the
+exposed communication (no computation runs at the same time), of GPUs on which it is `share` of the span
+or more. Summaries do not show overlap, so no savings are claimed there. A collective also waits for its
+slowest rank.
 
 ## Remedy
 Overlap with the backward pass; use larger buckets, fewer ranks per collective, or a narrower
@@ -70,9 +71,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         exposed(run, run.threshold(&SHARE)).filter(|(time, _)| *time >= least_shown(run.total()));
     if let Some((time, span)) = exposed {
         let (time, share) = (si(time, "s"), percent(time / span));
-        message = format!(
-            "no computation beside {time} of communication ({share} of the span); {message}"
-        );
+        message = format!("{time} of exposed communication ({share} of the span); {message}");
     }
     let mut finding = links
         .finding(run, message)
