@@ -104,7 +104,7 @@ fn communication_claims_the_time_in_which_nothing_is_computed() {
         (
             800,
             400.0,
-            "400 µs of exposed communication (28.6% of the span); communication: 1 launch, 600 µs, 37.5% of the run",
+            "400 µs of exposed communication (28.6% of the span); in all 1 launch, 600 µs, 37.5% of the run",
         ),
         // 100 µs of 1.1 ms are too little, and so is none.
         (500, 0.0, "communication: 1 launch, 600 µs, 37.5% of the run"),

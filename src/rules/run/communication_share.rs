@@ -63,16 +63,19 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Ok(Vec::new());
     }
     let longest = links.kernels.first().map(|kernel| kernel.mean());
-    let mut message = format!("communication: {}", links.words());
+    let mut words = links.words();
     if let (Some(longest), true) = (longest, links.launches > 1) {
-        message.push_str(&format!(", {} per launch of the longest", si(longest, "s")));
+        words.push_str(&format!(", {} per launch of the longest", si(longest, "s")));
     }
     let exposed =
         exposed(run, run.threshold(&SHARE)).filter(|(time, _)| *time >= least_shown(run.total()));
-    if let Some((time, span)) = exposed {
-        let (time, share) = (si(time, "s"), percent(time / span));
-        message = format!("{time} of exposed communication ({share} of the span); {message}");
-    }
+    let message = match exposed {
+        None => format!("communication: {words}"),
+        Some((time, span)) => {
+            let (time, share) = (si(time, "s"), percent(time / span));
+            format!("{time} of exposed communication ({share} of the span); in all {words}")
+        }
+    };
     let mut finding = links
         .finding(run, message)
         .confidence(Confidence::High)
