@@ -12,6 +12,8 @@ pub(super) struct Observed {
     pub(super) devices: Vec<HintId>,
     pub(super) memory_clock: Option<Hertz>,
     pub(super) l2_bytes: Option<u64>,
+    /// Whether devices are to stay as they are told: our own table says of each launch what was known of it.
+    pub(super) are_told: bool,
     /// What the file says of the device of other files, if it has no launches.
     pub(super) machine: Option<Machine>,
 }
@@ -47,9 +49,9 @@ impl Observed {
             if device.sms.is_some() {
                 continue;
             }
-            let alike = others
-                .iter()
-                .filter(|other| DeviceHint { sms: None, ..(*other).clone() } == *device);
+            // What launches reached describes them, not the device.
+            let bare = |hint: &DeviceHint| DeviceHint { sms: None, reached: None, ..hint.clone() };
+            let alike = others.iter().filter(|other| bare(other) == bare(device));
             let mut counts: Vec<u32> = alike.filter_map(|other| other.sms).collect();
             counts.dedup();
             if let [sms] = counts.as_slice() {
@@ -65,7 +67,9 @@ impl Observed {
             device.observed_memory_clock = self.memory_clock.or(device.observed_memory_clock);
             device.l2_bytes = device.l2_bytes.or(self.l2_bytes);
         }
-        self.count_multiprocessors(profile);
+        if !self.are_told {
+            self.count_multiprocessors(profile);
+        }
         self.machine
     }
 }

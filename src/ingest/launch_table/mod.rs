@@ -59,6 +59,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     "decimal point, no grouping".clone_into(&mut reading.source.numerals);
     let launches = if is_json(&reading.sample) { json::read(reading)? } else { read_csv(reading)? };
     launches.finish(reading);
+    reading.keep_devices();
     Ok(())
 }
 

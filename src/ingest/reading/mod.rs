@@ -382,6 +382,11 @@ impl<'a> Reading<'a> {
         self.observed.memory_clock = Some(clock);
     }
 
+    /// Leaves the descriptions of devices as this file tells them.
+    pub(super) fn keep_devices(&mut self) {
+        self.observed.are_told = true;
+    }
+
     /// Notes the size of L2 that follows from figures of this file, where it does not state it.
     pub fn computed_l2(&mut self, bytes: u64) {
         self.observed.l2_bytes.get_or_insert(bytes);
