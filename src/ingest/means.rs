@@ -18,14 +18,14 @@ pub(super) fn mean(profile: &mut Profile, rows: &[usize]) -> Values {
         runs[place].push(*row);
     }
     if runs.len() == 1 {
-        return mean_of(profile, &runs, |_| true);
+        return mean_of(profile, &runs, None);
     }
     // Runs may state the same work in two ways.
     let mut all = Values::default();
     for run in &runs {
         all = together(profile, &all, &most_of(profile, run));
     }
-    mean_of(profile, &runs, |quantity| all.get(quantity).is_some())
+    mean_of(profile, &runs, Some(&all))
 }
 
 /// What all launches of a run have, as the one with the most of it has it: with its origin, which says how it is known.
@@ -42,19 +42,28 @@ fn most_of(profile: &Profile, rows: &[usize]) -> Values {
     values
 }
 
-/// The mean of these quantities over those runs that have them for all of their launches.
-fn mean_of(
-    profile: &mut Profile,
-    runs: &[Vec<usize>],
-    is_kept: impl Fn(Quantity) -> bool,
-) -> Values {
+/// The mean of each quantity over those runs that have it for all of their launches; of `kept` where it is given, over
+/// the runs that know it in the same way: a count and a bound have no mean.
+fn mean_of(profile: &mut Profile, runs: &[Vec<usize>], kept: Option<&Values>) -> Values {
     let quantities = profile.launches.quantities();
     let quantities: Vec<Quantity> =
-        quantities.filter(|quantity| quantity.is_of_the_work() && is_kept(*quantity)).collect();
+        quantities.filter(|quantity| quantity.is_of_the_work()).collect();
     let mut values = Values::default();
     for quantity in quantities {
+        let as_kept = match kept {
+            None => None,
+            Some(kept) => match kept.all().find(|(known, ..)| *known == quantity) {
+                Some((.., origin)) => Some(profile.origins.get(origin)),
+                None => continue,
+            },
+        };
+        let is_known_so = |origin: OriginId| {
+            let origin = profile.origins.get(origin);
+            as_kept.is_none_or(|kept| (origin.kind, &origin.formula) == (kept.kind, &kept.formula))
+        };
         let of_run = |rows: &Vec<usize>| -> Option<Vec<(f64, OriginId)>> {
-            rows.iter().map(|row| profile.launches.get(*row, quantity)).collect()
+            let found = rows.iter().map(|row| profile.launches.get(*row, quantity));
+            found.map(|found| found.filter(|(_, origin)| is_known_so(*origin))).collect()
         };
         let found: Vec<(f64, OriginId)> = runs.iter().filter_map(of_run).flatten().collect();
         let Some((first, origin)) = found.first().copied() else { continue };
@@ -113,6 +122,9 @@ mod tests {
         let by_instruction = (Fp16Matrix, Derived, 2e9);
         assert_eq!(of_two_runs([by_type, by_instruction]), [(Bf16Matrix, 1e9)]);
         assert_eq!(of_two_runs([by_instruction, by_type]), [(Bf16Matrix, 1e9)]);
+        let less = (Fp16Matrix, Measured, 1e9);
+        assert_eq!(of_two_runs([less, by_instruction]), [(Fp16Matrix, 1e9)]);
+        assert_eq!(of_two_runs([by_instruction, less]), [(Fp16Matrix, 1e9)]);
         // Of the same kind it is the mean.
         let more = (Bf16Matrix, Measured, 3e9);
         assert_eq!(of_two_runs([by_type, more]), [(Bf16Matrix, 2e9)]);
