@@ -10,7 +10,7 @@ use crate::model::{Engine, OriginId, OriginKind, Pipe, Precision, Profile, Quant
 
 /// Gives a launch what it lacks; what it has stays, but for what follows from shapes where the other was counted.
 pub(super) fn complete(profile: &mut Profile, row: usize, values: &Values) {
-    let own = of_row(profile, row);
+    let own = profile.launches.values(row);
     let Twice { own: gone, others } = settle(&works(profile, &own), &works(profile, values), false);
     forget(profile, row, &gone);
     let kept = without(values, &others);
@@ -22,7 +22,7 @@ pub(super) fn complete(profile: &mut Profile, row: usize, values: &Values) {
 
 /// Gives a launch values in the place of what it has.
 pub(super) fn overrule(profile: &mut Profile, row: usize, values: &Values) {
-    let own = of_row(profile, row);
+    let own = profile.launches.values(row);
     let Twice { own: gone, others } = settle(&works(profile, &own), &works(profile, values), true);
     forget(profile, row, &gone);
     let kept = without(values, &others);
@@ -38,16 +38,6 @@ pub(super) fn together(profile: &Profile, one: &Values, two: &Values) -> Values 
         all.set(quantity, value, origin);
     }
     all
-}
-
-fn of_row(profile: &Profile, row: usize) -> Values {
-    let mut values = Values::default();
-    for quantity in Quantity::all() {
-        if let Some((value, origin)) = profile.launches.get(row, quantity) {
-            values.set(quantity, value, origin);
-        }
-    }
-    values
 }
 
 /// Whether the other reading counted the bytes that follow from shapes here.

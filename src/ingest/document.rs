@@ -16,7 +16,7 @@ pub(super) struct Document {
 /// Why a document is not read to its end.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// It is no whole document.
+    /// The document is incomplete or damaged.
     Broken(Stop),
     /// A value is not as it must be.
     At(Spot, String),
@@ -80,7 +80,7 @@ impl Document {
     /// Begins a list or an object; `false` if nothing is in it.
     ///
     /// # Errors
-    /// Where something else stands, which is told as `wrong`.
+    /// Where something else comes, which is reported as `wrong`.
     pub(super) fn open(
         &mut self,
         [open, close]: [u8; 2],

@@ -12,7 +12,7 @@ pub(super) struct Observed {
     pub(super) devices: Vec<HintId>,
     pub(super) memory_clock: Option<Hertz>,
     pub(super) l2_bytes: Option<u64>,
-    /// Whether devices are to stay as they are told: our own table says of each launch what was known of it.
+    /// Whether devices stay as the file describes them: our own table has for each launch what was known of its device.
     pub(super) are_told: bool,
     /// What the file says of the device of other files, if it has no launches.
     pub(super) machine: Option<Machine>,
@@ -78,9 +78,9 @@ impl Observed {
 mod tests {
     use crate::ingest::{Options, read_text};
 
-    /// A rule tells it between the second launch and the third.
+    /// A rule states it between the second launch and the third.
     #[test]
-    fn all_launches_of_a_file_are_on_the_device_whose_size_a_rule_tells() {
+    fn all_launches_of_a_file_are_on_the_device_whose_size_a_rule_states() {
         let header = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,Section Name,Metric Name,Metric Unit,Metric Value,Rule Name,Rule Type,Rule Description\n";
         let cells = |id: u32| format!("{id},1,a,h,k,1,7,\"(256, 1, 1)\",\"(64, 1, 1)\",0,8.0,");
         let launch = |id: u32| format!("{}Speed,gpu__time_duration.sum,ns,1000,,,\n", cells(id));

@@ -253,6 +253,17 @@ impl Launches {
         }
     }
 
+    /// Returns all values of launch `row`, in the order of the quantities.
+    pub(crate) fn values(&self, row: usize) -> Values {
+        let mut values = Values::default();
+        for quantity in self.quantities() {
+            if let Some((value, origin)) = self.get(row, quantity) {
+                values.set(quantity, value, origin);
+            }
+        }
+        values
+    }
+
     /// Removes a value of an existing launch.
     pub(crate) fn forget(&mut self, row: usize, quantity: Quantity) {
         if let Some(Some(column)) = self.columns.get_mut(quantity.index()) {

@@ -94,6 +94,7 @@ fn exit_codes_are_as_documented() {
         (vec!["demo", "-o", "report.xlsx"], 2, "no report format has this ending"),
         (vec!["demo", "-o", "no/such/folder/report.md"], 2, "cannot write"),
         (vec!["demo", "--kernel", "gemmm"], 2, "no kernel is called"),
+        (vec!["demo", "--kernel", "#99"], 2, "no kernel #99: the report has 13 kernels"),
         (vec!["demo", "--devices", "no-such.toml"], 2, "device file"),
         (vec![demo(), "--map", "no-such.toml"], 2, "cannot read the mapping"),
         (vec!["rules", "low-ocupancy"], 2, "did you mean"),

@@ -204,3 +204,21 @@ fn a_gpu_that_waits_for_the_host_is_told_with_what_most_of_it_is() {
         });
     }
 }
+
+/// A trace and the launch table made of it, in both orders: the timeline is that of the trace, and launches count once.
+#[test]
+fn a_trace_keeps_its_timeline_behind_its_own_launch_table() {
+    let trace = trace(&[("kernel", 0, 0, 1000), ("HtoD", 0, 1000, 400)]);
+    let mut table = String::new();
+    with_files(&[("trace.json", trace.clone())], |judged| {
+        table = rooflint::table::Table::of(judged.profile).csv();
+    });
+    let (trace, table) = (("trace.json", trace), ("table.csv", table));
+    for files in [[trace.clone(), table.clone()], [table, trace]] {
+        with_files(&files, |judged| {
+            assert_eq!(judged.analysis.totals.launches, 1);
+            assert_eq!(judged.analysis.timelines.len(), 1);
+            assert!(run_finding(judged, "host-device-copies").is_some());
+        });
+    }
+}

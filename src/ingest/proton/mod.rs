@@ -76,7 +76,7 @@ impl Kernels {
         let mut scopes: Vec<&str> = Vec::new();
         let mut at = 0;
         while let Some(node) = nodes.get(at) {
-            // The root of a tree is no scope.
+            // The root of a tree is not a scope.
             scopes.truncate(node.depth.saturating_sub(1));
             if node.depth > 0 && node.name == OWN {
                 let below = nodes[at..node.end].iter();

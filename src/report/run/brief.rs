@@ -272,8 +272,12 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     let open: Vec<&Entry<'_>> = listed.iter().filter(|one| one.is_unexplained()).collect();
     if !open.is_empty() && !analysis.devices.iter().any(DeviceUse::is_before_counters) {
         let ranks: Vec<String> = open.iter().map(|one| format!("#{}", one.kernel.rank)).collect();
-        let what = format!("what the warps of {} wait for", ranks.join(", "));
-        let command = if is_amd(analysis) { AMD_WHY.to_owned() } else { why(&open) };
+        let (threads, command) = if is_amd(analysis) {
+            ("wavefronts", AMD_WHY.to_owned())
+        } else {
+            ("warps", why(&open))
+        };
+        let what = format!("what the {threads} of {} wait for", ranks.join(", "));
         return Some(Missing { what, remedy: Remedy::Command(command) });
     }
     let lacks = report.findings.tally.iter().any(|tally| tally.cannot_judge > 0);

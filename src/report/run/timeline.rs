@@ -6,7 +6,7 @@ use crate::report::Report;
 use crate::report::document::{Block, Cell, Column, Form, Section, Table, first_of};
 use crate::report::files::Files;
 use crate::report::view::{percent, printable, si};
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Seconds, interval};
 
 /// The least share that is shown as more than 0.0%.
 const LEAST_SHARE: f64 = 0.0005;
@@ -40,7 +40,7 @@ impl<'a> OverTime<'a> {
     /// How much of its time a GPU is busy: `71.2% to 93.0%` of several.
     pub(in crate::report) fn share(&self) -> String {
         let [least, most] = self.ends.map(|one| percent(one.busy_share()));
-        if least == most { least } else { format!("{least} to {most}") }
+        interval(&least, &most)
     }
 
     /// The busy time and the span, for a figure that has the share.
