@@ -20,7 +20,7 @@ pub(crate) static REFUSED: AtomicU64 = AtomicU64::new(0);
 /// Reads files as one input, and counts whether they were refused.
 fn read_all(files: &[Vec<u8>]) -> Option<Profile> {
     WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let profile = read_files(files);
+    let profile = read_files(files).ok();
     if profile.is_none() {
         REFUSED.fetch_add(1, Ordering::Relaxed);
     }

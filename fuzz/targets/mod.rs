@@ -5,12 +5,14 @@
 
 pub(crate) mod choices;
 pub(crate) mod dialects;
+pub(crate) mod joined;
 pub(crate) mod launches;
 pub(crate) mod meaning;
 pub(crate) mod oracles;
 pub(crate) mod readers;
 pub(crate) mod sheet;
 pub(crate) mod texts;
+pub(crate) mod traces;
 
 /// A target.
 #[derive(Debug)]
@@ -81,4 +83,5 @@ pub(crate) const TARGETS: &[Target] = &[
     target("unmarked", &[], 512, meaning::unmarked),
     target("damaged", &[], 512, meaning::damaged),
     target("table-dialect", &[], 512, meaning::launch_table),
+    target("joined", &[], 512, joined::joined),
 ];

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 
 use rooflint::compare::Run;
-use rooflint::ingest::{self, Input, Options};
+use rooflint::ingest::{self, IngestError, Input, Options};
 use rooflint::model::Profile;
 use rooflint::report::{self, Report, Style};
 use rooflint::session::Session;
@@ -40,7 +40,7 @@ thread_local! {
 }
 
 /// Reads files as one input; they belong to one run.
-pub(crate) fn read_files(files: &[Vec<u8>]) -> Option<Profile> {
+pub(crate) fn read_files(files: &[Vec<u8>]) -> Result<Profile, IngestError> {
     PLACE.with_borrow(|place| {
         let paths = (0..files.len()).map(|at| Place(place.0.with_extension(at.to_string())));
         let paths: Vec<Place> = paths.collect();
@@ -48,7 +48,7 @@ pub(crate) fn read_files(files: &[Vec<u8>]) -> Option<Profile> {
             std::fs::write(&path.0, bytes).expect("a file can be written");
         }
         let inputs: Vec<Input> = paths.iter().map(|path| Input::Named(path.0.clone())).collect();
-        ingest::read(&inputs, &Options::default()).ok()
+        ingest::read(&inputs, &Options::default())
     })
 }
 
@@ -169,10 +169,12 @@ fn tables(profile: &Profile) {
         assert_eq!(skips, 0, "cells of our own table are skipped");
         // Runs of a damaged export may complete each other only after others were joined; that is noted.
         let is_joined = again.launches.len() < profile.launches.len() && !again.notes.is_empty();
-        assert!(
-            is_joined || before == cells(&again),
-            "the table of {profile:#?} leads to {again:#?}"
-        );
+        let after = cells(&again);
+        let changed = || -> Vec<_> {
+            let differ = before.iter().filter(|one| !after.contains(*one));
+            differ.chain(after.iter().filter(|one| !before.contains(*one))).collect()
+        };
+        assert!(is_joined || before == after, "the table leads elsewhere: {:#?}", changed());
     }
 }
 

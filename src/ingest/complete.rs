@@ -6,7 +6,9 @@
 
 use std::cmp::Ordering;
 
-use crate::model::{Engine, OriginId, OriginKind, Pipe, Precision, Profile, Quantity, Values};
+use crate::model::{
+    Engine, Origin, OriginId, OriginKind, Pipe, Precision, Profile, Quantity, Values,
+};
 
 /// Gives a launch what it lacks; what it has stays, but for what follows from shapes where the other was counted.
 pub(super) fn complete(profile: &mut Profile, row: usize, values: &Values) {
@@ -78,6 +80,25 @@ enum Known {
     Stated,
 }
 
+impl Known {
+    fn of(origin: &Origin) -> Self {
+        match origin.kind {
+            OriginKind::Algorithmic => Self::Stated,
+            _ if origin.low <= 0.0 || origin.high.is_infinite() => Self::Guessed,
+            OriginKind::Measured => Self::Counted,
+            _ => Self::Derived,
+        }
+    }
+}
+
+/// Whether two values of a quantity are known in the same way: only those have a mean. Counts of matrix work by type differ
+/// from what follows from instructions of any type; elsewhere the sum of two columns says what one column says.
+pub(super) fn are_known_alike(quantity: Quantity, one: &Origin, two: &Origin) -> bool {
+    let [one, two] = [one, two].map(Known::of);
+    let is_matrix = matches!(quantity, Quantity::Work(pipe) if pipe.engine() == Engine::Matrix);
+    one == two || !is_matrix && one.max(two) <= Known::Derived
+}
+
 /// Work on a pipe.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Work {
@@ -87,15 +108,7 @@ struct Work {
 }
 
 fn works(profile: &Profile, values: &Values) -> Vec<Work> {
-    let known = |origin: OriginId| {
-        let origin = profile.origins.get(origin);
-        match origin.kind {
-            OriginKind::Algorithmic => Known::Stated,
-            _ if origin.low <= 0.0 || origin.high.is_infinite() => Known::Guessed,
-            OriginKind::Measured => Known::Counted,
-            _ => Known::Derived,
-        }
-    };
+    let known = |origin: OriginId| Known::of(profile.origins.get(origin));
     let work = |(quantity, operations, origin)| match quantity {
         Quantity::Work(pipe) => Some(Work { pipe, known: known(origin), operations }),
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::complete::together;
+use super::complete::{are_known_alike, together};
 use crate::model::{Origin, OriginId, OriginKind, Profile, Quantity, Values};
 
 /// The mean of what launches of the same work have, with the range that they span: of each quantity over the runs that
@@ -59,7 +59,7 @@ fn mean_of(profile: &mut Profile, runs: &[Vec<usize>], kept: Option<&Values>) ->
         };
         let is_known_so = |origin: OriginId| {
             let origin = profile.origins.get(origin);
-            as_kept.is_none_or(|kept| (origin.kind, &origin.formula) == (kept.kind, &kept.formula))
+            as_kept.is_none_or(|kept| are_known_alike(quantity, kept, origin))
         };
         let of_run = |rows: &Vec<usize>| -> Option<Vec<(f64, OriginId)>> {
             let found = rows.iter().map(|row| profile.launches.get(*row, quantity));
@@ -125,6 +125,13 @@ mod tests {
         let less = (Fp16Matrix, Measured, 1e9);
         assert_eq!(of_two_runs([less, by_instruction]), [(Fp16Matrix, 1e9)]);
         assert_eq!(of_two_runs([by_instruction, less]), [(Fp16Matrix, 1e9)]);
+        // A count in one column and one that adds up several are both counts.
+        let vector = |kind, operations| (Pipe::Fp32Vector, kind, operations);
+        let (one, sum) = (vector(Measured, 1e9), vector(Derived, 3e9));
+        assert_eq!(of_two_runs([one, sum]), [(Pipe::Fp32Vector, 2e9)]);
+        assert_eq!(of_two_runs([sum, one]), [(Pipe::Fp32Vector, 2e9)]);
+        let stated = vector(OriginKind::Algorithmic, 5e9);
+        assert_eq!(of_two_runs([one, stated]), [(Pipe::Fp32Vector, 1e9)]);
         // Of the same kind it is the mean.
         let more = (Bf16Matrix, Measured, 3e9);
         assert_eq!(of_two_runs([by_type, more]), [(Bf16Matrix, 2e9)]);

@@ -368,7 +368,9 @@ impl Launches {
     /// Returns `true` if any launch has this quantity.
     #[must_use]
     pub fn has(&self, quantity: Quantity) -> bool {
-        self.columns.get(quantity.index()).is_some_and(Option::is_some)
+        let column = self.columns.get(quantity.index()).and_then(Option::as_ref);
+        // Launches that had it may have been left out since; mostly the first one has it.
+        column.is_some_and(|column| (0..column.len).any(|row| column.get(row).is_some()))
     }
 
     /// Iterates over the quantities that at least one launch has, in table order.
@@ -584,5 +586,7 @@ mod tests {
         assert_eq!(launches.len(), 2);
         assert_eq!(launches.get(0, Quantity::Duration), None);
         assert_eq!(launches.get(1, Quantity::Duration), Some((2.5, two)));
+        launches.retain(|row| row == 0);
+        assert_eq!(launches.quantities().count(), 0, "what no launch has is not in the table");
     }
 }

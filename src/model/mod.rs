@@ -98,10 +98,10 @@ impl Profile {
         self.checks.push(note);
     }
 
-    /// Returns the id of a device description, adding it if it is new. A zero counts as missing: drivers give it
-    /// for a clock that they do not know.
+    /// Returns the id of a device description, adding it if it is new. A zero, which drivers give
+    /// for a clock that they do not know, and an impossible clock count as missing.
     pub fn hint(&mut self, mut hint: DeviceHint) -> HintId {
-        hint.forget_zeros();
+        hint.forget_impossible();
         let DeviceHint { name, ordinal, compute_capability, gfx, .. } = &mut hint;
         for text in [name, ordinal, compute_capability, gfx] {
             // Blanks around a text make no other device of it.

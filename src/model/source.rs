@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Reached;
 use super::profiler::Profiler;
-use crate::units::{Bytes, Hertz, Seconds};
+use crate::units::{BEYOND_ALL, Bytes, Hertz, Seconds};
 
 /// What a file records of the time of its GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -162,12 +162,12 @@ impl DeviceHint {
         self.compute_capability.as_deref().or(self.gfx.as_deref())
     }
 
-    /// Takes attributes of zero for unknown.
-    pub(super) fn forget_zeros(&mut self) {
+    /// Takes attributes of zero, and clocks beyond all, for unknown.
+    pub(super) fn forget_impossible(&mut self) {
         for clock in
             [&mut self.max_sm_clock, &mut self.max_memory_clock, &mut self.observed_memory_clock]
         {
-            *clock = clock.filter(|clock| *clock > Hertz::ZERO);
+            *clock = clock.filter(|clock| *clock > Hertz::ZERO && clock.get() < BEYOND_ALL);
         }
         self.sms = self.sms.filter(|sms| *sms > 0);
         self.memory_bus_bits = self.memory_bus_bits.filter(|bits| *bits > 0);
@@ -178,5 +178,28 @@ impl DeviceHint {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self { ordinal: self.ordinal.clone(), ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Profile;
+    use super::*;
+
+    #[test]
+    fn attributes_that_no_device_has_are_unknown() {
+        let mut profile = Profile::default();
+        for clock in [0.0, -1.98e9, 1.98e39, f64::NAN] {
+            let clock = Some(Hertz::new(clock));
+            let hint = DeviceHint {
+                sms: Some(0),
+                max_sm_clock: clock,
+                max_memory_clock: clock,
+                observed_memory_clock: clock,
+                ..DeviceHint::default()
+            };
+            let id = profile.hint(hint);
+            assert!(profile.devices[usize::from(id.0)].is_empty(), "{clock:?}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use targets::{TARGETS, Target, meaning};
+use targets::{TARGETS, Target, joined, meaning};
 
 use crate::house::root;
 
@@ -84,6 +84,11 @@ fn numbers_without_a_telling_cell_are_right_or_refused() {
 #[test]
 fn what_is_lost_of_a_damaged_export_is_counted() {
     holds(meaning::damaged, 400);
+}
+
+#[test]
+fn what_several_files_say_of_a_run_comes_together() {
+    holds(joined::joined, 400);
 }
 
 #[test]
