@@ -10,9 +10,9 @@ use rooflint::table::Table;
 use super::choices::Choices;
 use super::dialects::{self, Numbers};
 use super::launches::{Truth, launches};
-use super::oracles::{check, is_chosen, judge, read, read_files};
+use super::oracles::{check, is_chosen, judge, read_files};
 use super::sheet::{Rows, Sheet};
-use super::traces::{Form, Started, trace};
+use super::traces::{Form, Started, sums, trace};
 
 /// The launches of a program: with every figure, some of the same kernel, and no two kernels whose names are alike.
 fn program(choices: &mut Choices<'_>) -> Vec<Truth> {
@@ -26,7 +26,8 @@ fn program(choices: &mut Choices<'_>) -> Vec<Truth> {
             launch.kernel = first.kernel;
             (launch.grid, launch.block) = (first.grid, first.block);
         } else {
-            launch.kernel = format!("k{at}_{}", launch.kernel);
+            // What stands before a blank is the type of a function, and not its name.
+            launch.kernel = format!("k{at}_{}", launch.kernel.replace(' ', "_"));
         }
         launch.nanoseconds.get_or_insert(1);
         launch.bytes.get_or_insert([1, 1]);
@@ -48,6 +49,12 @@ fn started(program: &[Truth], rank: u32, choices: &mut Choices<'_>) -> Vec<Start
     all
 }
 
+/// Now and then the first of several launches: an export that overlaps another.
+fn part<'a, T>(launches: &'a [T], choices: &mut Choices<'_>) -> Option<&'a [T]> {
+    let is_chosen = launches.len() > 1 && choices.once_in(6);
+    is_chosen.then(|| &launches[..=choices.index(launches.len() - 1)])
+}
+
 /// The exports of Nsight Compute: all counters of a run, or bytes and operations of a run each.
 fn counters(program: &[Truth], choices: &mut Choices<'_>) -> Vec<Vec<u8>> {
     let mut runs = vec![program.to_vec()];
@@ -62,7 +69,7 @@ fn counters(program: &[Truth], choices: &mut Choices<'_>) -> Vec<Vec<u8>> {
         }
         runs.push(other);
     }
-    let parts: Vec<Vec<Truth>> = if runs.len() > 1 && choices.once_in(2) {
+    let mut parts: Vec<Vec<Truth>> = if runs.len() > 1 && choices.once_in(2) {
         vec![runs.concat()]
     } else if runs.len() == 1 && choices.once_in(3) {
         let (one, two) = program.split_at(program.len() / 2);
@@ -70,6 +77,10 @@ fn counters(program: &[Truth], choices: &mut Choices<'_>) -> Vec<Vec<u8>> {
     } else {
         runs
     };
+    if let Some(part) = part(&parts[0], choices) {
+        let part = part.to_vec();
+        parts.push(part);
+    }
     let mut files = Vec::new();
     for part in parts {
         let numbers = Numbers::choose(choices);
@@ -83,9 +94,9 @@ fn counters(program: &[Truth], choices: &mut Choices<'_>) -> Vec<Vec<u8>> {
     files
 }
 
-/// What `rooflint convert` makes of a file.
-fn converted(file: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
-    let profile = read(file, None).expect("an export is not refused");
+/// What `rooflint convert` makes of files.
+fn converted(files: &[Vec<u8>], choices: &mut Choices<'_>) -> Vec<u8> {
+    let profile = read_files(files).expect("no export is refused");
     let table = Table::of(&profile);
     if choices.once_in(2) { table.json().into_bytes() } else { table.csv().into_bytes() }
 }
@@ -194,6 +205,12 @@ pub(crate) fn joined(bytes: &[u8]) {
         if let Some(other) = other.filter(|other| *other != form) {
             files.push(trace(&started, other, &mut choices));
         }
+        if choices.once_in(6) {
+            files.push(sums(&started, &mut choices));
+        }
+        if let Some(part) = part(&started, &mut choices) {
+            files.push(trace(part, form, &mut choices));
+        }
         traces.push(started);
     }
     if has_counters {
@@ -201,17 +218,19 @@ pub(crate) fn joined(bytes: &[u8]) {
     }
     for at in 0..files.len() {
         if choices.once_in(4) {
-            files[at] = converted(&files[at], &mut choices);
+            files[at] = converted(&files[at..=at], &mut choices);
         }
     }
     if choices.once_in(2) {
-        let one = files[choices.index(files.len())].clone();
-        files.push(match choices.index(3) {
-            0 => one,
-            1 if !one.starts_with(b"\x1f\x8b") && !one.starts_with(b"\x28\xb5\x2f\xfd") => {
-                compressed(&one)
-            }
-            _ => converted(&one, &mut choices),
+        let at = choices.index(files.len());
+        let one = &files[at];
+        let is_compressed =
+            [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"].iter().any(|mark| one.starts_with(mark));
+        files.push(match choices.index(4) {
+            0 => one.clone(),
+            1 if !is_compressed => compressed(one),
+            2 => converted(&files, &mut choices),
+            _ => converted(&files[at..=at], &mut choices),
         });
     }
     choices.shuffle(&mut files);

@@ -1,5 +1,7 @@
 //! Launches as traces in the formats of the profilers: when each began, on which GPU.
 
+use std::collections::BTreeMap;
+
 use super::choices::Choices;
 use super::launches::Truth;
 use super::sheet::{Rows, Sheet};
@@ -73,6 +75,51 @@ fn dlprof(launches: &[Started]) -> Rows {
         cells.push(launch.kernel.clone());
         cells
     })
+}
+
+/// The sums of a trace: `nsys stats --report cuda_gpu_kern_gb_sum`, a row for a kernel with its launch configuration.
+pub(crate) fn sums(launches: &[Started], choices: &mut Choices<'_>) -> Vec<u8> {
+    const HEADER: [&str; 11] = [
+        "Time (%)",
+        "Total Time (ns)",
+        "Instances",
+        "Avg (ns)",
+        "Med (ns)",
+        "Min (ns)",
+        "Max (ns)",
+        "StdDev (ns)",
+        "GridXYZ",
+        "BlockXYZ",
+        "Name",
+    ];
+    type Work<'a> = (&'a str, [u32; 3], [u32; 3]);
+    let mut by_kernel: BTreeMap<Work<'_>, Vec<u64>> = BTreeMap::new();
+    for one in launches {
+        let Truth { kernel, grid, block, .. } = &one.launch;
+        by_kernel.entry((kernel, *grid, *block)).or_default().push(one.nanoseconds);
+    }
+    let all: u64 = launches.iter().map(|one| one.nanoseconds).sum();
+    let mut rows: Rows = vec![HEADER.map(str::to_owned).to_vec()];
+    for ((kernel, grid, block), mut times) in by_kernel {
+        times.sort_unstable();
+        let (sum, count) = (times.iter().sum::<u64>(), times.len());
+        let extent = |[x, y, z]: [u32; 3]| format!("{x:>4} {y:>4} {z:>4}");
+        let mean = sum as f64 / count as f64;
+        rows.push(vec![
+            format!("{:.1}", 100.0 * sum as f64 / all as f64),
+            sum.to_string(),
+            count.to_string(),
+            format!("{mean:.1}"),
+            format!("{:.1}", times[count / 2] as f64),
+            times[0].to_string(),
+            times[count - 1].to_string(),
+            "0.0".to_owned(),
+            extent(grid),
+            extent(block),
+            kernel.to_owned(),
+        ]);
+    }
+    Sheet::choose(choices, false).write(&rows)
 }
 
 fn pytorch(launches: &[Started]) -> Vec<u8> {

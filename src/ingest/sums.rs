@@ -5,6 +5,7 @@
 //! the run counts once. A row of a kernel with other values is of another run or process, and counts. A table whose
 //! kernels have as many launches and the same time in another input says again what that has.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::model::{Head, HintId, NameId, Profile, Quantity, Shape};
@@ -67,13 +68,14 @@ pub(super) fn leave_out(profile: &mut Profile) {
         if !profile.sources[source].sums || sums[source].is_empty() {
             continue;
         }
-        // Of two tables that say the same the one with more rows says more, of equals the first.
+        // Of two that say the same launches say more than sums, then more rows; of equals the first stays.
+        let rank = |at: usize| (!profile.sources[at].sums, rows[at].len(), Reverse(at));
         let says_more = |other: usize| {
             let format = |at: usize| (profile.sources[at].sums, &profile.sources[at].format);
             let within = if format(other) == format(source) { SAME } else { AGREES };
             other != source
                 && sums[other].len() == sums[source].len()
-                && (rows[other].len(), source) > (rows[source].len(), other)
+                && rank(other) > rank(source)
                 && sums[source].iter().all(|(name, sum)| {
                     sum.time > 0.0
                         && sums[other].get(name).is_some_and(|one| one.agrees(*sum, within))
@@ -267,6 +269,23 @@ mod tests {
             assert_eq!((profile.launches.len(), launches(&profile)), (4, 4));
             let check = &profile.checks[0];
             assert!(check.contains(".csv sums up ") && check.ends_with("counted once"), "{check}");
+        }
+        // Where each kernel was launched once, both have as many rows.
+        let (once, of_once) = (
+            TRACE.split_once("2,\"add\"").unwrap().0,
+            format!("{HEADER}\"add\",1,2000,2000,50\n\"mul\",1,2000,2000,50\n"),
+        );
+        for texts in [[once, &of_once], [&of_once, once]] {
+            let profile = read_all(&texts);
+            assert_eq!((launches(&profile), profile.checks.len()), (2, 1));
+            assert!(profile.iter().all(|launch| launch.head.start.is_some()));
+        }
+        // A launch table made of it is still a table of sums.
+        let options = Options::default();
+        let alone = crate::ingest::read_text("sums.csv", &sums, &options).unwrap();
+        let table = crate::table::Table::of(&alone).csv();
+        for texts in [[TRACE, &table], [&table, TRACE]] {
+            assert_eq!(launches(&read_all(&texts)), 4);
         }
         // That of another run is not it.
         let other = sums.replace("6000,2000", "6100,2033");

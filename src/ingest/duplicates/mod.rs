@@ -242,31 +242,33 @@ fn printed_times(profile: &Profile) -> Vec<Times> {
 }
 
 /// The rows, those of sources that also have copies, calls and steps before others, then those with exact times and many
-/// figures.
+/// figures, then those of the source with the most launches: of one that lies in another nothing is left.
 fn order(profile: &Profile, times: &[Times]) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..profile.launches.len() as u32).collect();
     let of_work = profile.activities.iter().map(|one| one.source);
     let of_calls = profile.calls.iter().map(|call| call.source);
     let of_steps = profile.steps.iter().map(|step| step.source);
     let timelines: HashSet<u16> = of_work.chain(of_calls).chain(of_steps).collect();
+    let source = |row: u32| usize::from(profile.launches.source(row as usize));
     let is_bare = |row: u32| !timelines.contains(&profile.launches.source(row as usize));
+    let mut launches = vec![0_u32; profile.sources.len()];
+    for row in &rows {
+        launches[source(*row)] += 1;
+    }
     if times.is_empty() {
-        if !timelines.is_empty() {
-            rows.sort_by_key(|row| is_bare(*row));
-        }
+        rows.sort_by_key(|row| (is_bare(*row), Reverse(launches[source(*row)])));
         return rows;
     }
     let mut figures: Vec<Option<usize>> = vec![None; profile.sources.len()];
     for row in &rows {
-        let source = usize::from(profile.launches.run(*row as usize).0);
-        figures[source].get_or_insert_with(|| {
+        figures[source(*row)].get_or_insert_with(|| {
             let has = |quantity| profile.launches.get(*row as usize, quantity).is_some();
             Quantity::all().filter(|quantity| has(*quantity)).count()
         });
     }
     rows.sort_by_key(|row| {
-        let source = usize::from(profile.launches.run(*row as usize).0);
-        (is_bare(*row), times[source], Reverse(figures[source]))
+        let source = source(*row);
+        (is_bare(*row), times[source], Reverse(figures[source]), Reverse(launches[source]))
     });
     rows
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::headers::header_again;
 use super::split::fields;
-use super::{Format, IngestError, Reading, Sample, Sniff};
+use super::{Format, IngestError, Reading, Sample, Sniff, sums};
 use crate::model::{
     DeviceHint, Head, HintId, OriginId, OriginKind, Profiler, Quantity, Source, Values,
 };
@@ -259,6 +259,7 @@ impl Launches {
         let known = super::format(format);
         source.profiler = known.map_or(Profiler::Other, |known| known.profiler);
         format.clone_into(&mut source.format);
+        source.sums = sums::is_format(format);
         self.parts.push([row.source.clone(), row.source_format.clone()]);
         self.filled.push(vec![0; self.titles.len()]);
         Ok(part)
