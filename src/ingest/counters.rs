@@ -11,7 +11,7 @@ use super::alike::Alike;
 use super::complete::overrule;
 use super::means::mean;
 use super::runs::adopt_advice;
-use crate::model::{Dim3, HintId, KernelName, NameId, Profile, Profiler, Shape};
+use crate::model::{Dim3, Head, HintId, KernelName, NameId, Profile, Profiler, Shape};
 use crate::plain::counted;
 
 /// What launches of the same work share: the name in one spelling, and the shape.
@@ -274,6 +274,12 @@ impl Joined {
                 overrule(profile, *host, values);
             }
             adopt_advice(profile, *host, donor);
+            // A range of the program around one launch says nothing of another.
+            let operator = profile.launches.head(donor).operator;
+            let head = profile.launches.head(*host);
+            if is_each && head.operator == NameId::default() {
+                profile.launches.describe(*host, &Head { operator, ..head });
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::alike::{Alike, may_be_one};
 use super::complete::complete;
 use crate::model::{
-    DeviceHint, Head, HintId, NameId, OriginKind, Profile, Profiler, Quantity, Values,
+    DeviceHint, Head, HintId, NameId, OriginKind, Profile, Profiler, Quantity, Shape, Values,
 };
 use crate::plain::counted;
 
@@ -184,12 +184,24 @@ fn says(hint: &DeviceHint) -> (bool, usize) {
     (hint.name.is_some(), told.into_iter().filter(|is| *is).count())
 }
 
-/// Gives a launch what another description of it says of its device.
+/// Gives a launch what another description of it says of its device, and its operator, shape and stream where it has none.
 pub(super) fn describe(profile: &mut Profile, row: usize, other: usize) {
-    let head = profile.launches.head(row);
-    let device = together(profile, (head.device, profile.launches.head(other).device));
-    if device != head.device {
-        profile.launches.describe(row, head.shape, device);
+    let [own, others] = [row, other].map(|row| profile.launches.head(row));
+    let (shape, of_other) = (own.shape, others.shape);
+    let head = Head {
+        operator: if own.operator == NameId::default() { others.operator } else { own.operator },
+        shape: Shape {
+            grid: shape.grid.or(of_other.grid),
+            block: shape.block.or(of_other.block),
+            blocks: shape.blocks.or(of_other.blocks),
+            threads_per_block: shape.threads_per_block.or(of_other.threads_per_block),
+        },
+        device: together(profile, (own.device, others.device)),
+        stream: own.stream.or(others.stream),
+        ..own
+    };
+    if head != own {
+        profile.launches.describe(row, &head);
     }
 }
 

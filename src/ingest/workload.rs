@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::runs::merged;
 use super::{IngestError, Sample};
-use crate::model::{DeviceHint, Pipe, Profile, Profiler, Quantity, Reached, Values};
+use crate::model::{DeviceHint, Head, Pipe, Profile, Profiler, Quantity, Reached, Values};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 
 /// Columns that tell the two tables apart.
@@ -185,8 +185,8 @@ pub(super) fn describe(profile: &mut Profile, machines: &[Machine]) -> Result<()
             launches += 1;
             let known = &profile.devices[usize::from(head.device.0)];
             let hint = merged(known.clone(), machine.hint.clone());
-            let id = *described.entry(head.device).or_insert_with(|| profile.hint(hint));
-            profile.launches.describe(row, head.shape, id);
+            let device = *described.entry(head.device).or_insert_with(|| profile.hint(hint));
+            profile.launches.describe(row, &Head { device, ..head });
         }
         let (path, says) = (&machine.path, &machine.says);
         if launches == 0 {

@@ -282,11 +282,14 @@ impl Launches {
         self.column(quantity).put(row, value, origin);
     }
 
-    /// Replaces shape and device of an existing launch, which were not known at first.
-    pub fn describe(&mut self, row: usize, shape: Shape, device: HintId) {
-        let shape = self.shape_id(shape);
-        self.heads.shape.set(row, self.heads.len, shape);
-        self.heads.device.set(row, self.heads.len, device);
+    /// Replaces operator, shape, device and stream of an existing launch, which were not known at first.
+    pub fn describe(&mut self, row: usize, head: &Head) {
+        let shape = self.shape_id(head.shape);
+        let Heads { len, operator, shape: shapes, device, stream, .. } = &mut self.heads;
+        operator.set(row, *len, head.operator);
+        shapes.set(row, *len, shape);
+        device.set(row, *len, head.device);
+        stream.set(row, *len, head.stream.unwrap_or(NO_STREAM));
     }
 
     /// Adds a result of a profiler rule to an existing launch, unless it is already there; returns

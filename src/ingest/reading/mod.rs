@@ -463,7 +463,7 @@ impl<'a> Reading<'a> {
     /// Gives a launch of this file what follows from all of its rows, where it was read in parts.
     pub(super) fn revise(&mut self, row: usize, head: &Head, values: &Values) {
         let launches = &mut self.profile.launches;
-        launches.describe(row, head.shape, head.device);
+        launches.describe(row, head);
         launches.rewrite(row, values);
     }
 
