@@ -208,7 +208,7 @@ pub(super) fn describe(profile: &mut Profile, row: usize, other: usize) {
 /// Whether one file is a trace and the other counters of Nsight Compute.
 fn are_apart(profile: &Profile, one: u16, two: u16) -> bool {
     let profiler = |source: u16| profile.sources.get(usize::from(source)).map(|it| it.profiler);
-    let is_trace = |source: u16| profiler(source).is_some_and(Profiler::is_timeline);
+    let is_trace = |source: u16| profiler(source).is_some_and(Profiler::times_real_run);
     let is_counting = |source: u16| profiler(source) == Some(Profiler::NsightCompute);
     is_trace(one) && is_counting(two) || is_counting(one) && is_trace(two)
 }

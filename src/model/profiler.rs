@@ -89,11 +89,18 @@ impl Profiler {
         )
     }
 
+    /// Returns `true` if its times are those of the real run, without counters. `PyProf` has them from nvprof, but not when
+    /// launches began.
+    #[must_use]
+    pub const fn times_real_run(self) -> bool {
+        self.is_timeline() || matches!(self, Self::PyProf)
+    }
+
     /// Returns `true` if its counts are those of selected counters, which may leave out work, or if what it lacks came
     /// from such counters. Counts from the shapes of operators and a user's own columns are those of all work.
     #[must_use]
     pub const fn selects_counters(self) -> bool {
-        matches!(self, Self::NsightCompute | Self::RocprofCompute) || self.is_timeline()
+        matches!(self, Self::NsightCompute | Self::RocprofCompute) || self.times_real_run()
     }
 }
 

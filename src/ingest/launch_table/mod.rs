@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn launches_of_several_exports_stay_apart() {
         let rows = "a.csv,ncu-wide,k,0,1,8,256,0.5,measured,\n\
-                    b.csv,pyprof,k,0,2,8,256,0.25,derived,x\n\
+                    b.csv,mapped,k,0,2,8,256,0.25,derived,x\n\
                     a.csv,ncu-wide,k,0,1,8,256,,,\n";
         let found = profile(&format!("{HEADER}{rows}"));
         let sources: Vec<(&str, &str, u64, u64)> = found
@@ -334,7 +334,7 @@ mod tests {
             .collect();
         assert_eq!(
             sources,
-            [("table.csv (a.csv)", "ncu-wide", 2, 2), ("table.csv (b.csv)", "pyprof", 1, 2)]
+            [("table.csv (a.csv)", "ncu-wide", 2, 2), ("table.csv (b.csv)", "mapped", 1, 2)]
         );
         assert_eq!(found.sources[0].profiler, Profiler::NsightCompute);
         let of =

@@ -1,25 +1,20 @@
 //! Joins the times of a trace with the counters that Nsight Compute took of the same program.
 //!
-//! A trace has every launch as it ran, without counters. Nsight Compute has the counters of a few launches, in a run of
+//! A trace has every launch as it ran, without counters, and so has a table of PyProf. Nsight Compute has the counters of a few launches, in a run of
 //! its own, at its own clocks. Launches of one kernel with the same grid and block do the same work: the amounts
 //! and ratios of a launch go to the launches of the trace, its time and what depends on clocks does not.
 
-use std::collections::hash_map::Entry;
+mod names;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use self::names::{Key, Names, key, pairs};
 use super::alike::Alike;
 use super::complete::overrule;
 use super::means::mean;
 use super::runs::adopt_advice;
-use crate::model::{Dim3, Head, HintId, KernelName, NameId, Profile, Profiler, Shape};
+use crate::model::{Head, HintId, NameId, Profile, Profiler};
 use crate::plain::counted;
-
-/// What launches of the same work share: the name in one spelling, and the shape.
-type Key = (String, Option<Dim3>, Option<Dim3>, Option<u64>, Option<u64>);
-
-fn key(name: &str, shape: Shape) -> Key {
-    (name.to_owned(), shape.grid, shape.block, shape.blocks, shape.threads_per_block)
-}
 
 fn is_counting(profiler: Profiler) -> bool {
     profiler == Profiler::NsightCompute
@@ -27,7 +22,7 @@ fn is_counting(profiler: Profiler) -> bool {
 
 /// Gives the launches of traces the counters of the same launches under Nsight Compute, which are then not counted.
 pub(super) fn join(profile: &mut Profile) {
-    let [has_trace, has_counters] = [Profiler::is_timeline, is_counting]
+    let [has_trace, has_counters] = [Profiler::times_real_run, is_counting]
         .map(|of| profile.sources.iter().any(|source| of(source.profiler)));
     if !(has_trace && has_counters) {
         return;
@@ -39,7 +34,7 @@ pub(super) fn join(profile: &mut Profile) {
     let rows = |profile: &Profile, of: fn(Profiler) -> bool| -> Vec<usize> {
         (0..profile.launches.len()).filter(|row| is_of(profile, *row, of)).collect()
     };
-    let hosts = rows(profile, Profiler::is_timeline);
+    let hosts = rows(profile, Profiler::times_real_run);
     let all = rows(profile, is_counting);
     if hosts.is_empty() || all.is_empty() {
         return;
@@ -86,88 +81,6 @@ pub(super) fn join(profile: &mut Profile) {
     let gone: BTreeSet<usize> = donors.into_iter().collect();
     profile.launches.retain(|row| !gone.contains(&row));
     profile.forget_devices();
-}
-
-/// Keys of a trace with the keys of counters for them: by the whole name, else by the name without template arguments
-/// where both sides have one kernel of that name and shape.
-fn pairs<'a>(
-    counted: &'a BTreeMap<Key, Vec<usize>>,
-    traced: &'a BTreeMap<Key, Vec<usize>>,
-) -> Vec<(&'a Key, &'a Key)> {
-    let unique = |known: &'a BTreeMap<Key, Vec<usize>>| {
-        let mut found: HashMap<Key, Option<&'a Key>> = HashMap::new();
-        for full in known.keys() {
-            let short = (plain(&full.0), full.1, full.2, full.3, full.4);
-            match found.entry(short) {
-                Entry::Vacant(free) => _ = free.insert(Some(full)),
-                Entry::Occupied(mut taken) => _ = taken.insert(None),
-            }
-        }
-        found
-    };
-    let (of_counted, of_traced) = (unique(counted), unique(traced));
-    let mut pairs: Vec<(&Key, &Key)> = Vec::new();
-    for host in traced.keys() {
-        if let Some((donor, _)) = counted.get_key_value(host) {
-            pairs.push((host, donor));
-            continue;
-        }
-        let short = (plain(&host.0), host.1, host.2, host.3, host.4);
-        if let (Some(Some(one)), Some(Some(donor))) =
-            (of_traced.get(&short), of_counted.get(&short))
-            && *one == host
-            && !traced.contains_key(*donor)
-        {
-            pairs.push((host, donor));
-        }
-    }
-    pairs
-}
-
-/// Names of kernels in one spelling: demanglers differ in spaces, casts and suffixes of template arguments.
-#[derive(Default)]
-struct Names(HashMap<NameId, String>);
-
-impl Names {
-    fn exact(&mut self, profile: &Profile, name: NameId) -> &str {
-        self.0.entry(name).or_insert_with(|| spelled(&KernelName::head(profile.names.get(name))))
-    }
-}
-
-/// A name without template arguments.
-fn plain(name: &str) -> String {
-    name.split('<').next().unwrap_or(name).to_owned()
-}
-
-/// A name without blanks, casts and suffixes of numbers: `f<(int)4, (bool)1, 8u>` and `f<4, true, 8>` are one.
-fn spelled(head: &str) -> String {
-    let text: String = head.chars().filter(|c| !c.is_whitespace()).collect();
-    let text = text.replace("(bool)0", "false").replace("(bool)1", "true");
-    let mut spelled = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(next) = rest.chars().next() {
-        // A cast stands before a number.
-        if next == '('
-            && let Some(end) = rest.find(')')
-            && rest[end + 1..].trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit())
-        {
-            rest = &rest[end + 1..];
-            continue;
-        }
-        let starts_number =
-            next.is_ascii_digit() && !spelled.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        if starts_number {
-            let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-            spelled.push_str(&rest[..end]);
-            let after = rest[end..].trim_start_matches(['u', 'U', 'l', 'L']);
-            let is_suffix = !after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-            rest = if is_suffix { after } else { &rest[end..] };
-            continue;
-        }
-        spelled.push(next);
-        rest = &rest[next.len_utf8()..];
-    }
-    spelled
 }
 
 /// Launches under Nsight Compute in the order of their processes' first row, and of their numbers: files may come in any
@@ -412,6 +325,44 @@ mod tests {
         assert_eq!((profile.launches.len(), profile.devices.len()), (4, 1));
     }
 
+    /// PyProf has times of the real run, but neither starts nor more than the bare name of a function.
+    #[test]
+    fn pyprof_takes_counters_as_traces_do() {
+        let header = "Idx,Direction,Sub,Module,Op,Kernel,Params,Sil(ns),TC,Device,Stream,Grid,Block,FLOPs,Bytes\n";
+        let row = |id: u32, kernel: &str, time: u32, flops: u32| {
+            format!(
+                "{id},fprop,0,torch,add,{kernel},\"('T', (64,), 'fp32')\",{time},-,0,7,\"64,1,1\",\"128,1,1\",{flops},768\n"
+            )
+        };
+        let rows = [row(1, "elementwise_kernel", 900, 64), row(2, "gemm", 1000, 64)].concat();
+        let counters = [
+            counted(
+                1,
+                "void at::native::(anonymous namespace)::elementwise_kernel<4>(int)",
+                64,
+                800,
+            ),
+            counted(2, "void gemm<float>(int)", 64, 500),
+            counted(3, "void gemm<double>(int)", 64, 500),
+        ];
+        let inputs = [
+            Input::text("pyprof.csv", &format!("{header}{rows}")),
+            Input::text("counters.csv", &format!("{COUNTERS}{}", counters.concat())),
+        ];
+        let profile = read(&inputs, &Options::default()).unwrap();
+        let found: Vec<_> = profile
+            .iter()
+            .map(|one| {
+                (one.kernel(), one.value(Quantity::Duration), one.value(Quantity::DramBytes))
+            })
+            .collect();
+        // Of two kernels with one name neither can be told.
+        let expected =
+            [("elementwise_kernel", Some(9e-7), Some(800.0)), ("gemm", Some(1e-6), Some(768.0))];
+        assert_eq!(found, expected, "{:?}", profile.notes);
+        assert!(profile.notes[0].contains("counters of 1 launch are used for 1 launch"));
+    }
+
     #[test]
     fn as_many_launches_on_both_sides_are_paired_in_order() {
         let trace = [traced(0, 1000, "gemm", 64), traced(2000, 1100, "gemm", 64)].concat();
@@ -528,22 +479,6 @@ mod tests {
             found.notes[0].ends_with("; 1 launch is of another device and reported side by side"),
             "{:?}",
             found.notes
-        );
-    }
-
-    #[test]
-    fn names_have_one_spelling() {
-        for (one, two) in [
-            ("f<(int)4, (bool)1, 8u>", "f<4, true, 8>"),
-            ("f<(ns::E)-1, float, std::array<char *, 2ul> >", "f<-1, float, std::array<char*, 2>>"),
-            ("ns::g2u<(unsigned long)3>", "ns::g2u<3ul>"),
-        ] {
-            assert_eq!(spelled(one), spelled(two));
-        }
-        assert_ne!(spelled("f<4>"), spelled("f<8>"));
-        assert_eq!(
-            spelled("ns::(anonymousnamespace)::f<16u16>"),
-            "ns::(anonymousnamespace)::f<16u16>"
         );
     }
 }
