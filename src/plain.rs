@@ -145,6 +145,11 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
+/// A file as a command names it; the standard input has no name.
+pub(crate) fn file(path: &str) -> String {
+    if path.starts_with('<') { "FILE".to_owned() } else { quoted(path) }
+}
+
 /// The message of a parser in plain words, and the next step where one follows.
 fn words(message: &str) -> (String, String) {
     let message = message.trim();

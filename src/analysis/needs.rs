@@ -4,6 +4,7 @@ use super::Analysis;
 use super::resolve::{DeviceUse, is_before_counters};
 use super::{Kernel, State};
 use crate::model::{Engine, Launch, Pipe, Profile, Profiler, Quantity, Source};
+use crate::plain;
 use crate::units::Seconds;
 
 /// Data that an export should have.
@@ -126,7 +127,7 @@ impl Analysis {
             let needs: Vec<&Need> = lacking.iter().map(|lack| lack.need).collect();
             let is_trace = source.profiler == Profiler::PyTorch;
             let command = if has_counters && is_trace && !needs.is_empty() {
-                format!("rooflint {} --next-ncu", source.path)
+                format!("rooflint {} --next-ncu", plain::file(&source.path))
             } else {
                 short_command_for(source, &needs, capability)?
             };
@@ -406,7 +407,7 @@ pub fn short_command_for(
         Profiler::PyTorch if is_old => nvprof_command(source, needs),
         // Only NVIDIA's devices have a compute capability.
         Profiler::PyTorch => {
-            compute_capability.map(|_| format!("rooflint {} --next-ncu", source.path))
+            compute_capability.map(|_| format!("rooflint {} --next-ncu", plain::file(&source.path)))
         }
         Profiler::Rocprof => Some("rocprof-compute profile -n NAME -- APP".to_owned()),
         Profiler::Nvprof => nvprof_command(source, needs),

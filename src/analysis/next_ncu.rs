@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{Analysis, Kernel, State, Totals};
 use crate::model::{KernelName, Profile};
+use crate::plain;
 use crate::units::Seconds;
 
 /// A few kernels of which counters would tell most.
@@ -21,6 +22,9 @@ pub struct NextNcu<'a> {
     pub all: Seconds,
     /// Totals of the run.
     pub totals: &'a Totals,
+    /// The input that takes the counters and keeps its times, as a command names it: one of the real run. `None` if the
+    /// counters are to be read alone.
+    pub beside: Option<String>,
 }
 
 /// Launches to collect, of those whose names match.
@@ -91,7 +95,22 @@ impl Analysis {
             return None;
         }
         let launches = collected(profile, &kernels, &names);
-        Some(NextNcu { kernels, names, launches, at_stake: stake, all, totals: &self.totals })
+        let totals = &self.totals;
+        let beside = self.of_real_run();
+        Some(NextNcu { kernels, names, launches, at_stake: stake, all, totals, beside })
+    }
+}
+
+impl Analysis {
+    /// The inputs as a command names them, if their times are those of the real run.
+    fn of_real_run(&self) -> Option<String> {
+        let are_real = self.sources.iter().all(|source| source.profiler.times_real_run());
+        match self.sources.as_slice() {
+            [] => None,
+            _ if !are_real => None,
+            [one] => Some(plain::file(&one.path)),
+            _ => Some("FILE...".to_owned()),
+        }
     }
 }
 

@@ -6,11 +6,6 @@ use crate::plain;
 pub(super) const IMPORT: &str =
     "ncu --import {file} --csv --page raw --print-units base > {name}.csv";
 
-/// The file as a command names it; the standard input has no name.
-pub(super) fn shown(path: &str) -> String {
-    if path.starts_with('<') { "FILE".to_owned() } else { plain::quoted(path) }
-}
-
 /// A next step for this file, with its `{file}` and `{name}` filled in.
 pub(super) fn filled(help: &str, path: &str) -> String {
     let shown = if path.starts_with('<') { "FILE" } else { path };

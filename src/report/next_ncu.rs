@@ -113,7 +113,12 @@ impl Reported for NextNcu<'_> {
                 )
             ),
         };
-        let then = "then: rooflint next.ncu-rep".to_owned();
+        let then = match &self.beside {
+            Some(trace) => format!(
+                "then, for the times of the real run with these counters: rooflint {trace} next.ncu-rep"
+            ),
+            None => "then: rooflint next.ncu-rep".to_owned(),
+        };
         document.push(Block::lines(vec![most, which, then]));
         document
     }

@@ -1,6 +1,7 @@
 //! Numbers and names as people read them: three digits, SI prefixes, nothing that controls a terminal.
 
 pub use crate::model::printable;
+use crate::plain::counted;
 use crate::units::Seconds;
 pub(super) use crate::units::{change, count_of, digits, factor, interval, percent, si};
 #[cfg(feature = "gate")]
@@ -23,7 +24,7 @@ pub fn printable_lines(text: &str) -> String {
 /// A number with its noun: `1 launch`, `2 launches`.
 #[must_use]
 pub fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+    counted(number, one, many)
 }
 
 /// A count in full, with separators; with three digits where it is too large or not whole.

@@ -131,7 +131,10 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ),
     (
         "analysis",
-        &["units", "scalar", "roofline", "model", "law", "table", "catalog", "predict", "taxonomy"],
+        &[
+            "plain", "units", "scalar", "roofline", "model", "law", "table", "catalog", "predict",
+            "taxonomy",
+        ],
     ),
     ("sql", &["scalar", "roofline", "model", "law", "table", "taxonomy", "ingest", "analysis"]),
     ("rules", &["units", "roofline", "model", "table", "catalog", "taxonomy", "analysis"]),
@@ -164,7 +167,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "fleet", "json", "units", "roofline", "model", "table", "catalog", "predict",
+            "fleet", "json", "plain", "units", "roofline", "model", "table", "catalog", "predict",
             "taxonomy", "analysis", "rules", "compare", "gate", "history",
         ],
     ),

@@ -10,7 +10,7 @@ use super::column::Column;
 use super::roles::Roles;
 use super::titles::{plain, quoted};
 use crate::ingest::rows::fields;
-use crate::ingest::{IngestError, Input, Options, Reading, Sniff, detect, foreign, steps};
+use crate::ingest::{IngestError, Input, Options, Reading, Sniff, detect, foreign};
 use crate::model::Profile;
 
 /// Characters that separate the fields of a line, the likeliest first.
@@ -44,7 +44,7 @@ struct Found {
 pub fn suggest_map(input: &Input, options: &Options) -> Result<String, IngestError> {
     let mut profile = Profile::default();
     let reading = Reading::open(input, options, &mut profile)?;
-    let shown = steps::shown(&reading.source.path);
+    let shown = crate::plain::file(&reading.source.path);
     let answers = detect::ask(&reading.sample).answers;
     if let Some((name, _)) = answers.iter().find(|(_, sniff)| matches!(sniff, Sniff::Yes(_))) {
         let error = reading.error(format!("no mapping is needed: the format is {name}"));
