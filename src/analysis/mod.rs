@@ -298,7 +298,7 @@ fn conclude(
             fixed_cost: instruments.fixed_cost(profile.launches.head(sums.longest.0).source),
             // Launches of a trace have the counters that they were given, and no other.
             counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute)
-                && !profile.sources.iter().any(|one| one.profiler.is_timeline()),
+                && !profile.sources.iter().any(|one| one.profiler.times_real_run()),
             shapes: profile.sources.iter().all(|one| {
                 one.profiler == Profiler::PyTorch && one.recorded == Recorded::Everything
             }),

@@ -96,21 +96,28 @@ impl Analysis {
         }
         let launches = collected(profile, &kernels, &names);
         let totals = &self.totals;
-        let beside = self.of_real_run();
+        let beside = of_real_run(profile);
         Some(NextNcu { kernels, names, launches, at_stake: stake, all, totals, beside })
     }
 }
 
-impl Analysis {
-    /// The inputs as a command names them, if their times are those of the real run.
-    fn of_real_run(&self) -> Option<String> {
-        let are_real = self.sources.iter().all(|source| source.profiler.times_real_run());
-        match self.sources.as_slice() {
-            [] => None,
-            _ if !are_real => None,
-            [one] => Some(plain::file(&one.path)),
-            _ => Some("FILE...".to_owned()),
-        }
+/// The inputs whose times are those of the real run, as a command names them. Counters go to launches of the same grid and
+/// block, so these must be known.
+fn of_real_run(profile: &Profile) -> Option<String> {
+    let is_shaped = |row: usize| {
+        let head = profile.launches.head(row);
+        let source = profile.sources.get(usize::from(head.source));
+        source.is_some_and(|source| source.profiler.times_real_run())
+            && head.shape.grid.is_some()
+            && head.shape.block.is_some()
+    };
+    if !(0..profile.launches.len()).any(is_shaped) {
+        return None;
+    }
+    let real = profile.sources.iter().filter(|source| source.profiler.times_real_run());
+    match real.collect::<Vec<_>>().as_slice() {
+        [one] => Some(plain::file(&one.path)),
+        _ => Some("FILE...".to_owned()),
     }
 }
 

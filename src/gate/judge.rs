@@ -325,7 +325,12 @@ pub(super) fn concluded(checks: &[Check]) -> (Outcome, String) {
     };
     let deciding: Vec<&Check> = checks.iter().filter(|check| check.decides()).collect();
     let warnings = checks.iter().filter(|check| check.action == Action::Warn).count();
+    // A pass that rests on a waiver is not one like others.
+    let waived = checks.iter().filter(|check| check.waived.is_some()).count();
     let mut reason = match (deciding.as_slice(), warnings) {
+        ([], 0) if waived > 0 => {
+            return (outcome, format!("no check exceeds its limit but what is waived ({waived})"));
+        }
         ([], 0) => "no check exceeds its limit".to_owned(),
         ([], 1) => "no check certainly exceeds its limit; 1 warning".to_owned(),
         ([], many) => {
@@ -333,8 +338,6 @@ pub(super) fn concluded(checks: &[Check]) -> (Outcome, String) {
         }
         (deciding, _) => words::reason(deciding),
     };
-    // A pass that rests on a waiver is not one like others.
-    let waived = checks.iter().filter(|check| check.waived.is_some()).count();
     if waived > 0 {
         reason.push_str(&format!("; {waived} waived"));
     }
@@ -418,7 +421,7 @@ mod tests {
         };
         let accepted = waived(waiver(None, Some("looked_at")), Date::new(2026, 5, 31));
         assert_eq!(accepted.outcome, Outcome::Passed);
-        assert_eq!(accepted.reason, "no check exceeds its limit; 1 waived");
+        assert_eq!(accepted.reason, "no check exceeds its limit but what is waived (1)");
         let check = accepted.checks.iter().find(|check| check.waived.is_some()).unwrap();
         assert_eq!(check.waived.as_deref(), Some("known since May (ada)"));
         assert_eq!((check.verdict, check.action), (Verdict::Regression, Action::Notice));

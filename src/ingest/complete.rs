@@ -92,11 +92,14 @@ impl Known {
 }
 
 /// Whether two values of a quantity are known in the same way: only those have a mean. Counts of matrix work by type differ
-/// from what follows from instructions of any type; elsewhere the sum of two columns says what one column says.
+/// from what follows from instructions of any type; elsewhere the sum of two columns says what one column says, but not what
+/// follows from an assumption.
 pub(super) fn are_known_alike(quantity: Quantity, one: &Origin, two: &Origin) -> bool {
-    let [one, two] = [one, two].map(Known::of);
+    let known = [one, two].map(Known::of);
     let is_matrix = matches!(quantity, Quantity::Work(pipe) if pipe.engine() == Engine::Matrix);
-    one == two || !is_matrix && one.max(two) <= Known::Derived
+    let are_counts =
+        one.kind.max(two.kind) <= OriginKind::Derived && known[0].max(known[1]) <= Known::Derived;
+    one.kind == two.kind && known[0] == known[1] || !is_matrix && are_counts
 }
 
 /// Work on a pipe.
@@ -187,7 +190,11 @@ fn stated(works: &[Work], other: &[Work]) -> Left {
         let counts = is_most
             || match work.pipe {
                 Pipe::Unstated => did(Engine::Matrix),
-                pipe => did(pipe.engine()) || other.iter().filter(is_counted).any(own_type),
+                // Adding up the product in single precision is not the product.
+                pipe => {
+                    pipe.engine() == Engine::Matrix && did(Engine::Matrix)
+                        || other.iter().filter(is_counted).any(own_type)
+                }
             };
         if counts {
             left.here.push(work.pipe);

@@ -42,6 +42,26 @@ fn most_of(profile: &Profile, rows: &[usize]) -> Values {
     values
 }
 
+/// How a quantity is known: of work in the way that goes together with that of other types, else in the most direct one.
+fn known_as(
+    profile: &Profile,
+    runs: &[Vec<usize>],
+    kept: &Values,
+    quantity: Quantity,
+) -> Option<Origin> {
+    let (.., chosen) = kept.all().find(|(known, ..)| *known == quantity)?;
+    let chosen = profile.origins.get(chosen);
+    if matches!(quantity, Quantity::Work(_)) {
+        return Some(chosen.clone());
+    }
+    let of_run = |rows: &Vec<usize>| -> Option<Vec<&Origin>> {
+        let found = rows.iter().map(|row| profile.launches.get(*row, quantity));
+        found.map(|found| found.map(|(_, origin)| profile.origins.get(origin))).collect()
+    };
+    let of_runs = runs.iter().filter_map(of_run).flatten();
+    Some(of_runs.min_by_key(|origin| origin.kind).unwrap_or(chosen).clone())
+}
+
 /// The mean of each quantity over those runs that have it for all of their launches; of `kept` where it is given, over
 /// the runs that know it in the same way: a count and a bound have no mean.
 fn mean_of(profile: &mut Profile, runs: &[Vec<usize>], kept: Option<&Values>) -> Values {
@@ -52,14 +72,14 @@ fn mean_of(profile: &mut Profile, runs: &[Vec<usize>], kept: Option<&Values>) ->
     for quantity in quantities {
         let as_kept = match kept {
             None => None,
-            Some(kept) => match kept.all().find(|(known, ..)| *known == quantity) {
-                Some((.., origin)) => Some(profile.origins.get(origin)),
+            Some(kept) => match known_as(profile, runs, kept, quantity) {
+                Some(origin) => Some(origin),
                 None => continue,
             },
         };
         let is_known_so = |origin: OriginId| {
             let origin = profile.origins.get(origin);
-            as_kept.is_none_or(|kept| are_known_alike(quantity, kept, origin))
+            as_kept.as_ref().is_none_or(|kept| are_known_alike(quantity, kept, origin))
         };
         let of_run = |rows: &Vec<usize>| -> Option<Vec<(f64, OriginId)>> {
             let found = rows.iter().map(|row| profile.launches.get(*row, quantity));
@@ -70,21 +90,27 @@ fn mean_of(profile: &mut Profile, runs: &[Vec<usize>], kept: Option<&Values>) ->
         let origin = profile.origins.get(origin).clone();
         let sum: f64 = found.iter().map(|(value, _)| value).sum();
         let mean = if found.len() == 1 { first } else { sum / found.len() as f64 };
-        let low = found.iter().map(|(value, _)| *value).fold(f64::INFINITY, f64::min);
-        let high = found.iter().map(|(value, _)| *value).fold(0.0, f64::max);
+        let ends = found.iter().map(|(value, origin)| (*value, profile.origins.get(*origin)));
+        let low =
+            ends.clone().map(|(value, origin)| value * origin.low).fold(f64::INFINITY, f64::min);
+        let high = ends.clone().map(|(value, origin)| value * origin.high).fold(0.0, f64::max);
+        let [is_open_below, is_open_above] = [
+            ends.clone().any(|(_, origin)| origin.low <= 0.0),
+            ends.clone().any(|(_, origin)| origin.high.is_infinite()),
+        ];
         let source = if found.len() == 1 {
             "of one launch under Nsight Compute".to_owned()
         } else {
             format!("mean of {} launches under Nsight Compute", found.len())
         };
         let formula = format!("{}, {source}", origin.formula);
+        let factor = |end: f64, own: f64| if mean > 0.0 { end / mean } else { own };
         // A launch that did none of it makes a range, not a bound that is open.
-        let factor = |end: f64, own: f64| {
-            let scaled = if mean > 0.0 { own * end / mean } else { own };
-            if own > 0.0 { scaled.max(f64::MIN_POSITIVE) } else { scaled }
-        };
-        let made = Origin::new(origin.kind.max(OriginKind::Derived), formula)
-            .within(factor(low, origin.low), factor(high, origin.high));
+        let lowest =
+            if is_open_below { 0.0 } else { factor(low, origin.low).max(f64::MIN_POSITIVE) };
+        let highest = if is_open_above { f64::INFINITY } else { factor(high, origin.high) };
+        let made =
+            Origin::new(origin.kind.max(OriginKind::Derived), formula).within(lowest, highest);
         let id = profile.origins.id(&made);
         values.set(quantity, mean, id);
     }
@@ -132,6 +158,9 @@ mod tests {
         assert_eq!(of_two_runs([sum, one]), [(Pipe::Fp32Vector, 2e9)]);
         let stated = vector(OriginKind::Algorithmic, 5e9);
         assert_eq!(of_two_runs([one, stated]), [(Pipe::Fp32Vector, 1e9)]);
+        // What follows from an assumption is no count.
+        let assumed = vector(OriginKind::Modeled, 5e9);
+        assert_eq!(of_two_runs([sum, assumed]), [(Pipe::Fp32Vector, 3e9)]);
         // Of the same kind it is the mean.
         let more = (Bf16Matrix, Measured, 3e9);
         assert_eq!(of_two_runs([by_type, more]), [(Bf16Matrix, 2e9)]);

@@ -32,6 +32,7 @@ mod json;
 mod kineto;
 mod launch_table;
 mod lines;
+mod look_alikes;
 mod mapped;
 mod means;
 mod nsight;
@@ -262,7 +263,9 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     rocprof::leave_out_untimed(&mut profile)?;
     duplicates::leave_out(&mut profile, Which::All);
     counters::join(&mut profile);
+    look_alikes::tell(&mut profile);
     profile.forget_idle();
+    profile.launches.forget_unused();
     profile.names.finish();
     Ok(profile)
 }

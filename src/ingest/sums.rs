@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::model::{Head, HintId, NameId, Profile, Quantity, Shape};
+use crate::model::{Head, HintId, NameId, Profile, Profiler, Quantity, Shape, Source};
 
 /// Formats whose rows are sums over launches; a mapping says so itself.
 const FORMATS: [&str; 6] = [
@@ -50,6 +50,7 @@ pub(super) fn is_format(name: &str) -> bool {
 
 /// Leaves out rows that say again what was read before, and says so.
 pub(super) fn leave_out(profile: &mut Profile) {
+    tell_mapped(profile);
     if !profile.sources.iter().any(|source| source.sums) {
         return;
     }
@@ -76,6 +77,8 @@ pub(super) fn leave_out(profile: &mut Profile) {
             other != source
                 && sums[other].len() == sums[source].len()
                 && rank(other) > rank(source)
+                // Times under Nsight Compute are not those that a trace summed up.
+                && profile.sources[other].profiler != Profiler::NsightCompute
                 && sums[source].iter().all(|(name, sum)| {
                     sum.time > 0.0
                         && sums[other].get(name).is_some_and(|one| one.agrees(*sum, within))
@@ -98,6 +101,21 @@ pub(super) fn leave_out(profile: &mut Profile) {
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);
         profile.forget_devices();
+    }
+}
+
+/// The launch table of a mapped file does not say whether its rows were sums: they were where one stands for several
+/// launches.
+fn tell_mapped(profile: &mut Profile) {
+    let is_mapped = |source: &Source| source.format == "mapped" && !source.sums;
+    if !profile.sources.iter().any(is_mapped) {
+        return;
+    }
+    for row in 0..profile.launches.len() {
+        let source = &mut profile.sources[usize::from(profile.launches.source(row))];
+        if is_mapped(source) && profile.launches.count(row) > 1 {
+            source.sums = true;
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Tables have no process, and no operators, so launches are not the same to the last figure. But no two runs have all
 //! their launches, kernel by kernel, at the same nanoseconds. What only one form has, such as counters, goes to the other.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::alike::Alike;
@@ -72,8 +73,16 @@ pub(super) fn leave_out(profile: &mut Profile) {
     let mut gone = vec![false; profile.launches.len()];
     let mut alike_devices = Alike::default();
     for mut sources in alike {
-        // The database says more than the tables: calls, operators, processes.
-        sources.sort_by_key(|source| (profile.sources[*source].format != "nsys-sqlite", *source));
+        // The database says more than the tables: calls, operators, processes. Some tables have the bare names of
+        // functions.
+        let letters = |source: usize| -> usize {
+            let name = |row: &usize| profile.names.get(profile.launches.head(*row).name).len();
+            rows[source].iter().map(name).sum()
+        };
+        sources.sort_by_key(|source| {
+            let is_table = profile.sources[*source].format != "nsys-sqlite";
+            (is_table, Reverse(letters(*source)), *source)
+        });
         let mut kept: Vec<(usize, Vec<Ran>)> = Vec::new();
         sources.truncate(MOST_ALIKE);
         for source in sources {

@@ -371,9 +371,15 @@ impl Launches {
     /// Returns `true` if any launch has this quantity.
     #[must_use]
     pub fn has(&self, quantity: Quantity) -> bool {
-        let column = self.columns.get(quantity.index()).and_then(Option::as_ref);
-        // Launches that had it may have been left out since; mostly the first one has it.
-        column.is_some_and(|column| (0..column.len).any(|row| column.get(row).is_some()))
+        self.columns.get(quantity.index()).is_some_and(Option::is_some)
+    }
+
+    /// Leaves out quantities that no launch has any more.
+    pub(crate) fn forget_unused(&mut self) {
+        for column in &mut self.columns {
+            let is_used = |column: &Column| (0..column.len).any(|row| column.get(row).is_some());
+            *column = column.take().filter(is_used);
+        }
     }
 
     /// Iterates over the quantities that at least one launch has, in table order.
@@ -471,6 +477,7 @@ impl Launches {
                 }
             }
         }
+        self.forget_unused();
     }
 
     fn column(&mut self, quantity: Quantity) -> &mut Column {

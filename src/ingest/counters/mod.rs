@@ -1,8 +1,9 @@
 //! Joins the times of a trace with the counters that Nsight Compute took of the same program.
 //!
-//! A trace has every launch as it ran, without counters, and so has a table of PyProf. Nsight Compute has the counters of a few launches, in a run of
-//! its own, at its own clocks. Launches of one kernel with the same grid and block do the same work: the amounts
-//! and ratios of a launch go to the launches of the trace, its time and what depends on clocks does not.
+//! A trace has every launch as it ran, without counters, and so has a table of PyProf. Nsight Compute has the counters of
+//! a few launches, in a run of its own, at its own clocks. Launches of one kernel with the same grid and block do the
+//! same work: the amounts and ratios of a launch go to the launches of the trace, its time and what depends on clocks
+//! does not.
 
 mod names;
 
@@ -161,7 +162,11 @@ impl Joined {
         }
         self.kernels += usize::from(!fitting.is_empty());
         for (donors, hosts) in &mut fitting {
-            hosts.sort_by_key(|row| (profile.launches.start(*row), *row));
+            // PyProf numbers launches and does not say when they began.
+            hosts.sort_by_key(|row| {
+                let launches = &profile.launches;
+                (launches.start(*row), launches.numbers(*row), *row)
+            });
             self.donors.extend(donors);
             self.pair(profile, hosts, &launched(profile, donors));
         }
@@ -175,7 +180,10 @@ impl Joined {
         self.launches += launches;
         let run = |row: &usize| (profile.launches.source(*row), profile.launches.head(*row).device);
         let is_one_run = hosts.iter().all(|host| run(host) == run(&hosts[0]));
-        let is_each = hosts.len() == donors.len() && is_one_run;
+        let mut ids = BTreeSet::new();
+        // The same number twice is of two processes, whose order nothing tells.
+        let is_one_sequence = donors.iter().all(|row| ids.insert(profile.launches.numbers(*row).1));
+        let is_each = hosts.len() == donors.len() && is_one_run && is_one_sequence;
         let of_all = (!is_each).then(|| mean(profile, donors));
         if !is_each && donors.len() > 1 {
             self.averaged += launches;
@@ -361,6 +369,33 @@ mod tests {
             [("elementwise_kernel", Some(9e-7), Some(800.0)), ("gemm", Some(1e-6), Some(768.0))];
         assert_eq!(found, expected, "{:?}", profile.notes);
         assert!(profile.notes[0].contains("counters of 1 launch are used for 1 launch"));
+    }
+
+    /// Such a name may stand for several kernels, and one of another namespace is another kernel.
+    #[test]
+    fn a_name_that_was_cut_takes_the_counters_of_as_many_launches_only() {
+        let cut = [traced(0, 1000, "reduce", 64), traced(2000, 1100, "reduce", 64)].concat();
+        let one = counted(0, "void ns::reduce<float>(int)", 64, 300);
+        let both = [one.clone(), counted(1, "void ns::reduce<float>(int)", 64, 500)].concat();
+        let bytes = |trace: &str, counters: &str| -> Vec<Option<f64>> {
+            let profile = joined(trace, counters);
+            let traced = profile.iter().filter(|one| one.head.start.is_some());
+            traced.map(|one| one.value(Quantity::DramBytes)).collect()
+        };
+        assert_eq!(bytes(&cut, &one), [None, None]);
+        assert_eq!(bytes(&cut, &both), [Some(300.0), Some(500.0)]);
+        let other = traced(0, 1000, "void other::reduce<float>(int)", 64);
+        assert_eq!(bytes(&other, &one), [None]);
+    }
+
+    /// Two processes count from zero each, and files may come in any order.
+    #[test]
+    fn launches_of_two_processes_are_not_told_apart() {
+        let trace = [traced(0, 1000, "gemm", 64), traced(2000, 1100, "gemm", 64)].concat();
+        let other = counted(0, "gemm", 64, 500).replace("\"7\",\"app\"", "\"8\",\"app\"");
+        let counters = [counted(0, "gemm", 64, 300), other].concat();
+        let profile = joined(&trace, &counters);
+        assert!(profile.iter().all(|one| one.value(Quantity::DramBytes) == Some(400.0)));
     }
 
     #[test]

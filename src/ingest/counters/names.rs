@@ -12,41 +12,45 @@ pub(super) fn key(name: &str, shape: Shape) -> Key {
     (name.to_owned(), shape.grid, shape.block, shape.blocks, shape.threads_per_block)
 }
 
-/// Keys of a trace with the keys of counters for them: by the whole name, else by the name without template arguments, else
-/// by that of the function alone, where both sides have one kernel of that name and shape.
+/// Keys of a trace with the keys of counters for them: by the whole name, else by the name without template arguments where
+/// both sides have one kernel of that name and shape. A trace that has no more than the name of a function may have several
+/// kernels under it: there the launches must be as many on both sides, too.
 pub(super) fn pairs<'a>(
     counted: &'a BTreeMap<Key, Vec<usize>>,
     traced: &'a BTreeMap<Key, Vec<usize>>,
 ) -> Vec<(&'a Key, &'a Key)> {
     let shorter: [fn(&str) -> &str; 2] = [plain, bare];
-    let levels = shorter.map(|short| (short, unique(traced, short), unique(counted, short)));
+    let [by_plain, by_bare] = shorter.map(|short| (unique(traced, short), unique(counted, short)));
+    let one_of = |key: &Key, short: fn(&str) -> &str, (of_traced, of_counted): &Uniques<'a>| {
+        let short = with_name(key, short(&key.0));
+        let is_alone = of_traced.get(&short).is_some_and(Option::is_some);
+        let donor = of_counted.get(&short).copied().flatten().filter(|_| is_alone)?;
+        (!traced.contains_key(donor)).then_some(donor)
+    };
     let mut pairs: Vec<(&Key, &Key)> = Vec::new();
-    for host in traced.keys() {
-        if let Some((donor, _)) = counted.get_key_value(host) {
-            pairs.push((host, donor));
-            continue;
-        }
-        let donor = levels.iter().find_map(|(short, of_traced, of_counted)| {
-            let short = with_name(host, short(&host.0));
-            let is_alone = of_traced.get(&short).is_some_and(Option::is_some);
-            let donor = of_counted.get(&short).copied().flatten().filter(|_| is_alone)?;
-            (!traced.contains_key(donor)).then_some(donor)
+    for (host, launches) in traced {
+        let same = counted.get_key_value(host).map(|(donor, _)| donor);
+        let donor = same.or_else(|| {
+            let is_cut = bare(&host.0) == host.0;
+            let donor = one_of(host, plain, &by_plain)
+                .or_else(|| one_of(host, bare, &by_bare).filter(|_| is_cut))?;
+            (!is_cut || counted[donor].len() == launches.len()).then_some(donor)
         });
         pairs.extend(donor.map(|donor| (host, donor)));
     }
     pairs
 }
 
+/// The keys of both sides by a shorter name; `None` where several have it.
+type Uniques<'a> = (Unique<'a>, Unique<'a>);
+type Unique<'a> = HashMap<Key, Option<&'a Key>>;
+
 fn with_name(key: &Key, name: &str) -> Key {
     (name.to_owned(), key.1, key.2, key.3, key.4)
 }
 
-/// Keys by a shorter name; `None` where several have it.
-fn unique<'a>(
-    known: &'a BTreeMap<Key, Vec<usize>>,
-    short: fn(&str) -> &str,
-) -> HashMap<Key, Option<&'a Key>> {
-    let mut found: HashMap<Key, Option<&'a Key>> = HashMap::new();
+fn unique<'a>(known: &'a BTreeMap<Key, Vec<usize>>, short: fn(&str) -> &str) -> Unique<'a> {
+    let mut found: Unique<'a> = HashMap::new();
     for full in known.keys() {
         match found.entry(with_name(full, short(&full.0))) {
             Entry::Vacant(free) => _ = free.insert(Some(full)),

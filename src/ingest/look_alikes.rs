@@ -1,0 +1,105 @@
+//! Inputs that look like one run told twice, and were not recognized as such: as many launches and the same time.
+//!
+//! They count, for nothing proves that they are one. But a run that is counted twice in silence is worse than a note too
+//! many.
+
+use crate::model::{Profile, Quantity};
+use crate::plain::counted;
+
+/// Two prints of one sum differ by less than this share; those of two runs do not agree so well.
+const SAME: f64 = 1e-6;
+
+/// With fewer launches two runs may take the same time.
+const FEWEST: u64 = 8;
+
+/// How many pairs of inputs are named.
+const NAMED: usize = 3;
+
+/// Says which inputs have as many launches and the same time as another.
+pub(super) fn tell(profile: &mut Profile) {
+    if profile.sources.len() < 2 {
+        return;
+    }
+    let mut sums: Vec<Option<(u64, f64)>> = vec![Some((0, 0.0)); profile.sources.len()];
+    for row in 0..profile.launches.len() {
+        let of_source = &mut sums[usize::from(profile.launches.source(row))];
+        let time = profile.launches.get(row, Quantity::Duration);
+        let count = profile.launches.count(row);
+        *of_source = of_source.zip(time).map(|((launches, sum), (time, _))| {
+            (launches + u64::from(count), sum + time * f64::from(count))
+        });
+    }
+    let mut known: Vec<(u64, f64, usize)> = sums
+        .into_iter()
+        .enumerate()
+        .filter_map(|(source, sum)| sum.map(|(launches, time)| (launches, time, source)))
+        .filter(|(launches, time, _)| *launches >= FEWEST && *time > 0.0)
+        .collect();
+    known.sort_by(|one, two| {
+        (one.0.cmp(&two.0)).then(one.1.total_cmp(&two.1)).then(one.2.cmp(&two.2))
+    });
+    let is_pair = |pair: &&[(u64, f64, usize)]| {
+        pair[0].0 == pair[1].0 && pair[1].1 - pair[0].1 <= SAME * pair[1].1
+    };
+    let pairs: Vec<(usize, usize, u64)> = known
+        .windows(2)
+        .filter(is_pair)
+        .map(|pair| (pair[0].2.min(pair[1].2), pair[0].2.max(pair[1].2), pair[0].0))
+        .collect();
+    for (one, two, launches) in pairs.iter().take(NAMED) {
+        let path = |at: usize| profile.sources[at].path.clone();
+        let note = format!(
+            "{} and {} have {launches} launches each and the same time: both count; if they are of one run, give one of them",
+            path(*one),
+            path(*two)
+        );
+        profile.check(note);
+    }
+    if pairs.len() > NAMED {
+        let more = (pairs.len() - NAMED) as u64;
+        profile.check(format!(
+            "{} also; all count",
+            counted(more, "more pair of inputs does", "more pairs of inputs do")
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Input, Options, read};
+    use crate::model::Profile;
+
+    fn both(one: &str, two: &str) -> Profile {
+        let inputs = [Input::text("one.csv", one), Input::text("two.csv", two)];
+        read(&inputs, &Options::default()).unwrap()
+    }
+
+    /// PyProf has neither starts nor more than bare names, so that nothing shows whose launches these are.
+    #[test]
+    fn a_trace_beside_its_pyprof_table_is_named() {
+        let header = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,Device,Ctx,Strm,Name\n";
+        let traced = |id: u32| {
+            format!(
+                "{id}0000,{},{id},64,1,1,128,1,1,32,A100 SXM4 40GB (0),1,7,ns::gemm<float>\n",
+                900 + id
+            )
+        };
+        let trace: String = (1..10).map(traced).collect();
+        let rows = |more: u32| -> String {
+            let row = |id: u32| {
+                format!(
+                    "{id},fprop,0,mine,custom,gemm,na,{},-,0,7,\"64,1,1\",\"128,1,1\"\n",
+                    900 + id + more
+                )
+            };
+            (1..10).map(row).collect()
+        };
+        let pyprof =
+            "Idx,Direction,Sub,Module,Op,Kernel,Params,Sil(ns),TC,Device,Stream,Grid,Block\n";
+        let found = both(&format!("{header}{trace}"), &format!("{pyprof}{}", rows(0)));
+        let note = "one.csv and two.csv have 9 launches each and the same time: both count; if they are of one run, give one of them";
+        assert_eq!((found.launches.len(), found.checks), (18, vec![note.to_owned()]));
+        let found = both(&format!("{header}{trace}"), &format!("{pyprof}{}", rows(1)));
+        assert_eq!((found.launches.len(), found.checks.len()), (18, 0));
+    }
+}
