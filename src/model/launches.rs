@@ -587,14 +587,12 @@ mod tests {
         }
         values.set(Quantity::L2HitRate, 0.0, two);
         launches.push(Head::default(), &values);
-        assert_eq!(launches.get(0, Quantity::Duration), None);
-        assert_eq!(launches.get(1, Quantity::Duration), Some((1.5, one)));
-        assert_eq!(launches.get(2, Quantity::Duration), Some((2.5, two)));
+        let times = [0, 1, 2].map(|row| launches.get(row, Quantity::Duration));
+        assert_eq!(times, [None, Some((1.5, one)), Some((2.5, two))]);
         assert!(!launches.has(Quantity::DramBytes) && !launches.has(Quantity::SmClock));
         assert_eq!(launches.get(2, Quantity::L2HitRate), Some((0.0, two)));
         launches.retain(|row| row != 1);
-        assert_eq!(launches.len(), 2);
-        assert_eq!(launches.get(0, Quantity::Duration), None);
+        assert_eq!((launches.len(), launches.get(0, Quantity::Duration)), (2, None));
         assert_eq!(launches.get(1, Quantity::Duration), Some((2.5, two)));
         launches.retain(|row| row == 0);
         assert_eq!(launches.quantities().count(), 0, "what no launch has is not in the table");
