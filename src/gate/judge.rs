@@ -329,7 +329,7 @@ pub(super) fn concluded(checks: &[Check]) -> (Outcome, String) {
     let waived = checks.iter().filter(|check| check.waived.is_some()).count();
     let mut reason = match (deciding.as_slice(), warnings) {
         ([], 0) if waived > 0 => {
-            return (outcome, format!("no check exceeds its limit but what is waived ({waived})"));
+            return (outcome, format!("each check that exceeds its limit is waived ({waived})"));
         }
         ([], 0) => "no check exceeds its limit".to_owned(),
         ([], 1) => "no check certainly exceeds its limit; 1 warning".to_owned(),
@@ -421,7 +421,7 @@ mod tests {
         };
         let accepted = waived(waiver(None, Some("looked_at")), Date::new(2026, 5, 31));
         assert_eq!(accepted.outcome, Outcome::Passed);
-        assert_eq!(accepted.reason, "no check exceeds its limit but what is waived (1)");
+        assert_eq!(accepted.reason, "each check that exceeds its limit is waived (1)");
         let check = accepted.checks.iter().find(|check| check.waived.is_some()).unwrap();
         assert_eq!(check.waived.as_deref(), Some("known since May (ada)"));
         assert_eq!((check.verdict, check.action), (Verdict::Regression, Action::Notice));

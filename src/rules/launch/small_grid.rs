@@ -56,8 +56,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_saturated = subject.utilization(Unit::Dram).is_ok_and(|used| used >= roofline::BUSY);
     let spare = subject.spare();
     let is_enough = blocks >= u64::from(sms) || spare == Spare::Nothing;
-    let is_chosen = subject.is_persistent() && blocks.saturating_mul(2) > u64::from(sms);
-    if is_enough || is_saturated || is_chosen {
+    // The name takes long to search, and matters to few.
+    let is_chosen = || blocks.saturating_mul(2) > u64::from(sms) && subject.is_persistent();
+    if is_enough || is_saturated || is_chosen() {
         return Ok(None);
     }
     let units = subject.units();
