@@ -331,8 +331,8 @@ fn time(profile: &Profile, row: usize) -> Option<i64> {
     Some(if (time - whole).abs() <= whole / COMPUTED { whole } else { time })
 }
 
-/// Whether two launches have other grids, or in one format began at other times or ran on other GPUs: a copy says the
-/// same.
+/// Whether two launches have other grids, or in one format began at other times, or in one format or two traces ran on
+/// other GPUs: a copy says the same.
 fn are_apart(profile: &Profile, one: &Head, two: &Head) -> bool {
     if one.shape.blocks.zip(two.shape.blocks).is_some_and(|(one, two)| one != two) {
         return true;
@@ -340,9 +340,10 @@ fn are_apart(profile: &Profile, one: &Head, two: &Head) -> bool {
     let format = |head: &Head| &profile.sources[usize::from(head.source)].format;
     let ordinal = |head: &Head| profile.devices.get(usize::from(head.device.0))?.ordinal.as_deref();
     let differ = |one: Option<&str>, two: Option<&str>| one.zip(two).is_some_and(|(a, b)| a != b);
-    format(one) == format(two)
-        && (one.start.zip(two.start).is_some_and(|(one, two)| one != two)
-            || differ(ordinal(one), ordinal(two)))
+    let is_one_format = format(one) == format(two);
+    let started = one.start.zip(two.start);
+    is_one_format && started.is_some_and(|(one, two)| one != two)
+        || (is_one_format || started.is_some()) && differ(ordinal(one), ordinal(two))
 }
 
 /// Whether two launches are the same one.
