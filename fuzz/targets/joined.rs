@@ -1,5 +1,5 @@
 //! One run of a program that several files tell of: a trace, counters, launch tables and copies of any of them, in any
-//! order. Whatever is given twice counts once, and whatever is told apart comes together.
+//! order. What is given twice counts once, and what is given in parts comes together.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -195,7 +195,7 @@ type Cells = Vec<(String, String)>;
 
 /// The cells of all launches, which do not depend on the order of files. Of two files of one launch the first gives its
 /// numbers, and the last digits of its figures.
-fn told(profile: &Profile) -> Vec<Cells> {
+fn rows_of(profile: &Profile) -> Vec<Cells> {
     let mut rows = sorted_rows(profile);
     let titles = rows.remove(0);
     let cells = |row: Vec<String>| -> Cells {
@@ -279,7 +279,7 @@ pub(crate) fn joined(bytes: &[u8]) {
         shown()
     );
     let in_order = read_files(&in_order).expect("the same files are not refused");
-    let (one, two) = (told(&profile), told(&in_order));
+    let (one, two) = (rows_of(&profile), rows_of(&in_order));
     assert!(
         are_the_same(&one, &two, says_the_same),
         "the order of files changes {one:#?} to {two:#?}, {:#?} {}",

@@ -118,7 +118,9 @@ pub struct Kernel {
     pub device: usize,
     /// Number of launches.
     pub launches: u64,
-    /// Measured time of all launches.
+    /// Number of those with a time that was not taken while instrumented.
+    pub timed: u64,
+    /// Measured time of these launches.
     pub measured: Seconds,
     /// Measured time of the launches that the model covers, with which roofline time is compared.
     pub modeled: Seconds,
@@ -407,9 +409,9 @@ impl Kernel {
         missing
     }
 
-    /// Returns the mean measured time of one launch.
+    /// Returns the mean measured time of one launch, over those with a time.
     #[must_use]
     pub fn mean(&self) -> Seconds {
-        self.measured / self.launches.max(1) as f64
+        self.measured / self.timed.max(1) as f64
     }
 }

@@ -493,6 +493,7 @@ fn add_up(
         device: groups.keys[group].3 as usize,
         rank: 0,
         launches: sums.launches,
+        timed: sums.timed_launches,
         measured,
         modeled,
         algorithmic: None,

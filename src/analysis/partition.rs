@@ -98,6 +98,14 @@ pub struct Partition {
 }
 
 impl Partition {
+    /// Divides the time of a kernel that has its verdict.
+    #[must_use]
+    pub fn of(kernel: &Kernel) -> Self {
+        let mut partition = Self::default();
+        partition.add(kernel);
+        partition
+    }
+
     /// Time of a part; zero where there is none.
     #[must_use]
     pub const fn get(&self, part: TimePart) -> Seconds {
@@ -126,7 +134,7 @@ impl Partition {
     }
 
     /// Adds a kernel that has its verdict.
-    pub(super) fn add(&mut self, kernel: &Kernel) {
+    pub fn add(&mut self, kernel: &Kernel) {
         let whole = match kernel.state {
             State::LaunchBound => TimePart::LaunchBound,
             State::CacheResident => TimePart::CacheResident,

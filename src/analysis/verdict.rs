@@ -67,6 +67,7 @@ fn known(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> law::Kernel<f64
     let spare = names.spare(&kernel.class);
     law::Kernel {
         launches: kernel.launches as f64,
+        timed: kernel.timed as f64,
         measured: kernel.measured.get(),
         is_judged: sums.is_judged(),
         part: part.launches as f64,

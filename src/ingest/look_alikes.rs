@@ -1,4 +1,4 @@
-//! Inputs that look like one run told twice, and were not recognized as such: as many launches and the same time.
+//! Inputs that look like one run given twice, and were not recognized as such: as many launches and the same time.
 //!
 //! They count, for nothing proves that they are one. But a run that is counted twice in silence is worse than a note too
 //! many.

@@ -28,12 +28,16 @@ pub(super) fn mean(profile: &mut Profile, rows: &[usize]) -> Values {
     mean_of(profile, &runs, Some(&all))
 }
 
+/// A quantity of each of these launches, if all have it.
+fn of_all(profile: &Profile, rows: &[usize], quantity: Quantity) -> Option<Vec<(f64, OriginId)>> {
+    rows.iter().map(|row| profile.launches.get(*row, quantity)).collect()
+}
+
 /// What all launches of a run have, as the one with the most of it has it: with its origin, which says how it is known.
 fn most_of(profile: &Profile, rows: &[usize]) -> Values {
     let mut values = Values::default();
     for quantity in profile.launches.quantities().filter(|quantity| quantity.is_of_the_work()) {
-        let found: Option<Vec<(f64, OriginId)>> =
-            rows.iter().map(|row| profile.launches.get(*row, quantity)).collect();
+        let found = of_all(profile, rows, quantity);
         let most = found.and_then(|all| all.into_iter().max_by(|one, two| one.0.total_cmp(&two.0)));
         if let Some((value, origin)) = most {
             values.set(quantity, value, origin);
@@ -54,12 +58,23 @@ fn known_as(
     if matches!(quantity, Quantity::Work(_)) {
         return Some(chosen.clone());
     }
-    let of_run = |rows: &Vec<usize>| -> Option<Vec<&Origin>> {
-        let found = rows.iter().map(|row| profile.launches.get(*row, quantity));
-        found.map(|found| found.map(|(_, origin)| profile.origins.get(origin))).collect()
-    };
-    let of_runs = runs.iter().filter_map(of_run).flatten();
+    let of_runs = runs.iter().filter_map(|rows| of_all(profile, rows, quantity)).flatten();
+    let of_runs = of_runs.map(|(_, origin)| profile.origins.get(origin));
     Some(of_runs.min_by_key(|origin| origin.kind).unwrap_or(chosen).clone())
+}
+
+/// The range that values span with their uncertainties, as factors of their mean. A launch that did none of it makes a range,
+/// not a bound that is open.
+fn ends(profile: &Profile, found: &[(f64, OriginId)], mean: f64) -> (f64, f64) {
+    let mut range = (f64::INFINITY, 0.0_f64);
+    for (value, origin) in found {
+        let origin = profile.origins.get(*origin);
+        let share = if mean > 0.0 { value / mean } else { 1.0 };
+        let least = if origin.low > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
+        let high = if origin.high.is_finite() { share * origin.high } else { origin.high };
+        range = (range.0.min((share * origin.low).max(least)), range.1.max(high));
+    }
+    range
 }
 
 /// The mean of each quantity over those runs that have it for all of their launches; of `kept` where it is given, over
@@ -70,47 +85,30 @@ fn mean_of(profile: &mut Profile, runs: &[Vec<usize>], kept: Option<&Values>) ->
         quantities.filter(|quantity| quantity.is_of_the_work()).collect();
     let mut values = Values::default();
     for quantity in quantities {
-        let as_kept = match kept {
-            None => None,
-            Some(kept) => match known_as(profile, runs, kept, quantity) {
-                Some(origin) => Some(origin),
-                None => continue,
-            },
+        let as_kept = match kept.map(|kept| known_as(profile, runs, kept, quantity)) {
+            Some(None) => continue,
+            as_kept => as_kept.flatten(),
         };
-        let is_known_so = |origin: OriginId| {
-            let origin = profile.origins.get(origin);
+        let is_known_so = |(_, origin): &(f64, OriginId)| {
+            let origin = profile.origins.get(*origin);
             as_kept.as_ref().is_none_or(|kept| are_known_alike(quantity, kept, origin))
         };
-        let of_run = |rows: &Vec<usize>| -> Option<Vec<(f64, OriginId)>> {
-            let found = rows.iter().map(|row| profile.launches.get(*row, quantity));
-            found.map(|found| found.filter(|(_, origin)| is_known_so(*origin))).collect()
+        let of_run = |rows: &Vec<usize>| {
+            of_all(profile, rows, quantity).filter(|all| all.iter().all(is_known_so))
         };
         let found: Vec<(f64, OriginId)> = runs.iter().filter_map(of_run).flatten().collect();
         let Some((first, origin)) = found.first().copied() else { continue };
         let origin = profile.origins.get(origin).clone();
         let sum: f64 = found.iter().map(|(value, _)| value).sum();
         let mean = if found.len() == 1 { first } else { sum / found.len() as f64 };
-        let ends = found.iter().map(|(value, origin)| (*value, profile.origins.get(*origin)));
-        let low =
-            ends.clone().map(|(value, origin)| value * origin.low).fold(f64::INFINITY, f64::min);
-        let high = ends.clone().map(|(value, origin)| value * origin.high).fold(0.0, f64::max);
-        let [is_open_below, is_open_above] = [
-            ends.clone().any(|(_, origin)| origin.low <= 0.0),
-            ends.clone().any(|(_, origin)| origin.high.is_infinite()),
-        ];
         let source = if found.len() == 1 {
             "of one launch under Nsight Compute".to_owned()
         } else {
             format!("mean of {} launches under Nsight Compute", found.len())
         };
         let formula = format!("{}, {source}", origin.formula);
-        let factor = |end: f64, own: f64| if mean > 0.0 { end / mean } else { own };
-        // A launch that did none of it makes a range, not a bound that is open.
-        let lowest =
-            if is_open_below { 0.0 } else { factor(low, origin.low).max(f64::MIN_POSITIVE) };
-        let highest = if is_open_above { f64::INFINITY } else { factor(high, origin.high) };
-        let made =
-            Origin::new(origin.kind.max(OriginKind::Derived), formula).within(lowest, highest);
+        let (low, high) = ends(profile, &found, mean);
+        let made = Origin::new(origin.kind.max(OriginKind::Derived), formula).within(low, high);
         let id = profile.origins.id(&made);
         values.set(quantity, mean, id);
     }
@@ -158,11 +156,27 @@ mod tests {
         assert_eq!(of_two_runs([sum, one]), [(Pipe::Fp32Vector, 2e9)]);
         let stated = vector(OriginKind::Algorithmic, 5e9);
         assert_eq!(of_two_runs([one, stated]), [(Pipe::Fp32Vector, 1e9)]);
-        // What follows from an assumption is no count.
+        // What follows from an assumption is not a count.
         let assumed = vector(OriginKind::Modeled, 5e9);
         assert_eq!(of_two_runs([sum, assumed]), [(Pipe::Fp32Vector, 3e9)]);
         // Of the same kind it is the mean.
         let more = (Bf16Matrix, Measured, 3e9);
         assert_eq!(of_two_runs([by_type, more]), [(Bf16Matrix, 2e9)]);
+    }
+
+    /// 100 exactly, and 300 within a tenth: the mean is 200, between a half of it and 1.65 times as much.
+    #[test]
+    fn the_range_of_a_mean_includes_that_of_each_value() {
+        let mut profile = Profile::default();
+        let mut known = |low, high| {
+            profile.origins.id(&Origin::new(OriginKind::Derived, "a").within(low, high))
+        };
+        let (exact, near, open) = (known(1.0, 1.0), known(0.9, 1.1), known(0.0, f64::INFINITY));
+        let (low, high) = ends(&profile, &[(100.0, exact), (300.0, near)], 200.0);
+        assert!(low == 0.5 && (high - 1.65).abs() < 1e-12, "{low} to {high}");
+        assert_eq!(ends(&profile, &[(100.0, exact), (300.0, open)], 200.0), (0.0, f64::INFINITY));
+        let (low, high) = ends(&profile, &[(0.0, exact), (300.0, exact)], 150.0);
+        assert!(low > 0.0 && low < 1e-300 && high == 2.0);
+        assert_eq!(ends(&profile, &[(0.0, exact)], 0.0), (1.0, 1.0));
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn join(profile: &mut Profile) {
                             "{} was not joined: its launches match several other runs equally; give one run and its counters at a time",
                             groups[donor_at].name(profile, true)
                         );
-                        profile.notes.push(note);
+                        profile.check(note);
                     }
                 }
             }
@@ -129,7 +129,7 @@ pub(super) fn join(profile: &mut Profile) {
     if ambiguous > NAMED {
         let more = counted((ambiguous - NAMED) as u64, "more process was", "more processes were");
         let more = format!("{more} not joined, for the same reason");
-        profile.notes.push(more);
+        profile.check(more);
     }
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);

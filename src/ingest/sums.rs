@@ -279,6 +279,22 @@ mod tests {
         0,\"add\",1,0,64,64,1,1000,3000,5\n1,\"mul\",1,0,64,64,1,4000,6000,5\n\
         2,\"add\",1,0,64,64,1,7000,9000,5\n3,\"add\",1,0,64,64,1,10000,12000,5\n";
 
+    /// A mapping says of its file that rows are sums; the launch table made of it does not.
+    #[test]
+    fn the_launch_table_of_mapped_sums_counts_once_beside_the_launches() {
+        let header = "source,source_format,kernel,device_ordinal,launches,grid_x,threads_per_block,duration_s,duration_s_origin\n";
+        let sums = format!(
+            "{header}s.csv,mapped,add,,3,,,0.000002,derived\ns.csv,mapped,mul,,1,,,0.000002,derived\n"
+        );
+        for texts in [[TRACE, &sums], [&sums, TRACE]] {
+            let profile = read_all(&texts);
+            assert_eq!((launches(&profile), profile.checks.len()), (4, 1), "{:?}", profile.checks);
+        }
+        // Each row is a launch here.
+        let each = sums.replace(",add,,3,", ",add,,1,");
+        assert_eq!(launches(&read_all(&[TRACE, &each])), 6);
+    }
+
     #[test]
     fn a_table_of_sums_beside_its_launches_counts_once() {
         let sums = format!("{HEADER}{ROWS}");

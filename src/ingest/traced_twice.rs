@@ -225,6 +225,26 @@ mod tests {
         assert_eq!(left(of_dlprof("gemm"), of_nsys(name, 1)), 4);
     }
 
+    /// DLProf has operators and no streams, Nsight Systems streams and no operators.
+    #[test]
+    fn operators_and_streams_come_from_whichever_has_them() {
+        let of_dlprof = format!(
+            "{OF_DLPROF}0,conv1,0,1000,500,64,1,1,128,1,1,gemm\n0,conv2,0,2000,700,64,1,1,128,1,1,gemm\n"
+        );
+        let of_nsys = format!(
+            "{OF_NSYS}1000,500,1,64,1,1,128,1,1,H100 (0),1,13,gemm\n2000,700,2,64,1,1,128,1,1,H100 (0),1,14,gemm\n"
+        );
+        let inputs = [Input::text("one.csv", &of_dlprof), Input::text("two.csv", &of_nsys)];
+        for inputs in [[0, 1], [1, 0]].map(|order| order.map(|at| inputs[at].clone())) {
+            let profile = read(&inputs, &Options::default()).unwrap();
+            let of = |launch: crate::model::Launch<'_>| {
+                (profile.names.get(launch.head.operator).to_owned(), launch.head.stream)
+            };
+            let found: Vec<_> = profile.iter().map(of).collect();
+            assert_eq!(found, [("conv1".to_owned(), Some(13)), ("conv2".to_owned(), Some(14))]);
+        }
+    }
+
     /// `rocprofv3 --kernel-trace --pmc` writes both tables.
     #[test]
     fn counters_of_the_other_form_are_taken() {

@@ -69,8 +69,9 @@ impl<N: Number> Averages<N> {
 /// What is known of a kernel: sums over its launches, time-weighted averages, and its name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kernel<N: Number> {
-    /// Number of launches, and their time except that of instrumented ones.
+    /// Number of launches; of those with a time that was not taken while instrumented; and their time.
     pub(crate) launches: N,
+    pub(crate) timed: N,
     pub(crate) measured: N,
     /// Whether any launch could be compared with its roofs.
     pub(crate) is_judged: N::Truth,
@@ -174,9 +175,9 @@ impl<N: Number> Kernel<N> {
         self.blocks.zip(self.threads_per_block).map(|(blocks, threads)| blocks * threads)
     }
 
-    /// Returns the mean time of a launch.
+    /// Returns the mean time of a launch, over those with a time.
     fn mean(&self) -> N {
-        self.measured / self.launches.max(N::of(1.0))
+        self.measured / self.timed.max(N::of(1.0))
     }
 
     /// Returns whether its blocks have work that others could share.

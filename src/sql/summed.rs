@@ -117,6 +117,7 @@ impl<'a> Summed<'a, '_> {
         let [judged, rest] = parts.map(|part| truth(&format!("{part}_math_by_utilization")));
         Kernel {
             launches: figure("launches"),
+            timed: figure("launches") - figure("problem_no_time") - figure("problem_instrumented"),
             measured: figure("measured_s"),
             is_judged,
             part: Figure::select(is_judged, || figure("judged_launches"), || figure("launches")),

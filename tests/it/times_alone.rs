@@ -35,6 +35,42 @@ fn shapes_that_an_export_does_not_tell_apart_are_not_counted() {
     assert!(next.contains("one launch of each shape of these names"), "{next}");
 }
 
+/// A trace with grids takes the counters; without grids nothing shows whose they are, and counters have times of their own.
+#[test]
+fn the_report_of_counters_is_read_beside_a_trace_that_can_take_them() {
+    let last = |arguments: &[&str]| {
+        let next = run(&[arguments, &["--next-ncu"]].concat()).stdout;
+        next.trim_end().lines().last().unwrap_or_default().to_owned()
+    };
+    let trace = "fixtures/pytorch_trace/a100-training.json";
+    let beside = format!(
+        "then, for the times of the real run with these counters: rooflint {trace} next.ncu-rep"
+    );
+    assert_eq!(last(&[trace]), beside);
+    let sums = "fixtures/nsys_sum/h100-cuda_gpu_kern_sum.csv";
+    assert_eq!(last(&[sums, "--device", "H100 SXM5"]), "then: rooflint next.ncu-rep");
+    let counters = "fixtures/demo/h100-training-step.csv";
+    assert_eq!(last(&[counters]), "then: rooflint next.ncu-rep");
+}
+
+/// Launches without a time are no part of the mean.
+#[test]
+fn the_mean_time_is_that_of_the_launches_with_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.csv");
+    let columns = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"gpu__time_duration.sum\"\n";
+    let units = "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ns\"\n";
+    let row = |id: u32, time: &str| {
+        format!(
+            "\"{id}\",\"7\",\"app\",\"host\",\"gemm\",\"1\",\"7\",\"(128, 1, 1)\",\"(64, 1, 1)\",\"0\",\"9.0\",\"{time}\"\n"
+        )
+    };
+    let rows = [row(0, "8000"), row(1, "n/a"), row(2, "6000"), row(3, "n/a")].concat();
+    std::fs::write(&page, format!("{columns}{units}{rows}")).unwrap();
+    let text = run(&[page.to_str().unwrap(), "--device", "H100 SXM5"]).stdout;
+    assert!(text.contains("2 timed launches of 7.00 µs; "), "{text}");
+}
+
 /// Naming the device of times alone leads nowhere.
 #[test]
 fn what_times_alone_lack_are_counters_before_the_device() {

@@ -181,7 +181,7 @@ impl Joined {
         let run = |row: &usize| (profile.launches.source(*row), profile.launches.head(*row).device);
         let is_one_run = hosts.iter().all(|host| run(host) == run(&hosts[0]));
         let mut ids = BTreeSet::new();
-        // The same number twice is of two processes, whose order nothing tells.
+        // The same number twice is of two processes, whose order is not known.
         let is_one_sequence = donors.iter().all(|row| ids.insert(profile.launches.numbers(*row).1));
         let is_each = hosts.len() == donors.len() && is_one_run && is_one_sequence;
         let of_all = (!is_each).then(|| mean(profile, donors));
@@ -246,6 +246,9 @@ mod tests {
         \"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ns\",\"byte\",\"%\"\n";
 
     const TRACE: &str = "Iteration,Op Name,Device ID,GPU Start Time (ns),GPU Duration (ns),Grid X,Grid Y,Grid Z,Block X,Block Y,Block Z,Long Kernel Name\n";
+
+    const TRACE_WITHOUT: &str =
+        "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n";
 
     fn counted(id: u32, name: &str, grid: u32, bytes: u32) -> String {
         format!(
@@ -364,11 +367,43 @@ mod tests {
                 (one.kernel(), one.value(Quantity::Duration), one.value(Quantity::DramBytes))
             })
             .collect();
-        // Of two kernels with one name neither can be told.
+        // Two kernels have this name, and it is not known which one ran.
         let expected =
             [("elementwise_kernel", Some(9e-7), Some(800.0)), ("gemm", Some(1e-6), Some(768.0))];
         assert_eq!(found, expected, "{:?}", profile.notes);
         assert!(profile.notes[0].contains("counters of 1 launch are used for 1 launch"));
+    }
+
+    /// The range around a launch under Nsight Compute names the launch of the trace that is the same, and no other.
+    #[test]
+    fn a_launch_that_is_paired_takes_the_range_of_the_program() {
+        let header = COUNTERS.replacen(
+            "\"CC\",",
+            "\"CC\",\"thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg\",",
+            1,
+        );
+        let header = header.replacen("\"\",\"ns\"", "\"\",\"\",\"ns\"", 1);
+        let row = |id: u32, range: &str| {
+            let range = format!(
+                "\"8.0\",\"1 \"\"<default domain>:{range}:none:none:none:none:none:none\"\" \","
+            );
+            counted(id, "gemm", 64, 300).replace("\"8.0\",", &range)
+        };
+        let counters = [row(0, "forward"), row(1, "backward")].concat();
+        let operators = |trace: &[String]| -> Vec<String> {
+            let inputs = [
+                Input::text("trace.csv", &format!("{TRACE_WITHOUT}{}", trace.concat())),
+                Input::text("counters.csv", &format!("{header}{counters}")),
+            ];
+            let profile = read(&inputs, &Options { strict: true, ..Options::default() }).unwrap();
+            assert!(profile.iter().all(|one| one.value(Quantity::DramBytes) == Some(300.0)));
+            profile.iter().map(|one| profile.names.get(one.head.operator).to_owned()).collect()
+        };
+        let launch = |start: u32| {
+            format!("{start},1000,{start},64,1,1,128,1,1,A100 SXM4 40GB (0),1,7,gemm\n")
+        };
+        assert_eq!(operators(&[0, 2000].map(launch)), ["forward", "backward"]);
+        assert_eq!(operators(&[0, 2000, 4000].map(launch)), ["", "", ""]);
     }
 
     /// Such a name may stand for several kernels, and one of another namespace is another kernel.

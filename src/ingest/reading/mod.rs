@@ -382,7 +382,7 @@ impl<'a> Reading<'a> {
         self.observed.memory_clock = Some(clock);
     }
 
-    /// Leaves the descriptions of devices as this file tells them.
+    /// Leaves the descriptions of devices as this file states them.
     pub(super) fn keep_devices(&mut self) {
         self.observed.are_told = true;
     }

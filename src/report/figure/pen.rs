@@ -71,6 +71,7 @@ pub(crate) enum Tone {
     Bad,
     PartRoofline,
     PartSavings,
+    PartUnproven,
     PartGap,
 }
 
@@ -102,6 +103,7 @@ impl Tone {
             Self::Bad => ("bad", [0xb3_26_1e, 0xff_8f_80]),
             Self::PartRoofline => ("part-roofline", [0x7d_8b_99, 0x70_80_91]),
             Self::PartSavings => ("part-savings", [0xc2_25_6b, 0xf0_6a_a6]),
+            Self::PartUnproven => ("part-unproven", [0xe3_a3_c2, 0x80_40_5f]),
             Self::PartGap => ("part-gap", [0xb9_c3_cd, 0x4b_58_66]),
         }
     }
@@ -375,7 +377,7 @@ fn dashes(points: &[(i32, i32)], dash: f64, gap: f64) -> Vec<Vec<(i32, i32)>> {
 mod tests {
     use super::*;
 
-    const ALL: [Tone; 17] = [
+    const ALL: [Tone; 18] = [
         Tone::Ground,
         Tone::Ink,
         Tone::Faint,
@@ -392,6 +394,7 @@ mod tests {
         Tone::Bad,
         Tone::PartRoofline,
         Tone::PartSavings,
+        Tone::PartUnproven,
         Tone::PartGap,
     ];
 

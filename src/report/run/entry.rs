@@ -122,7 +122,12 @@ impl<'a> Entry<'a> {
                 format!("{}; no rule explains {part}", first_clauses(&meaning, ROOM))
             }
             None if self.kernel.state == State::NotEnoughData => {
-                let launches = count(self.kernel.launches, "launch", "launches");
+                let Kernel { launches, timed, .. } = *self.kernel;
+                let launches = if timed == launches {
+                    count(launches, "launch", "launches")
+                } else {
+                    count(timed, "timed launch", "timed launches")
+                };
                 let each = si(self.kernel.mean().get(), "s");
                 format!("{launches} of {each}; {}", self.kernel.reason.general())
             }

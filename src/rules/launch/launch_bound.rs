@@ -46,7 +46,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if kernel.state != State::LaunchBound {
         return Ok(None);
     }
-    let (launches, fixed) = (kernel.launches.max(1) as f64, subject.analysis.fixed_cost);
+    let (launches, fixed) = (kernel.timed.max(1) as f64, subject.analysis.fixed_cost);
     let above = kernel.savings_high;
     let stake =
         Stake { low: above.min(fixed * (launches / 2.0)), high: above, estimator: "launch" };
