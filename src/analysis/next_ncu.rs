@@ -1,9 +1,9 @@
 //! Which kernels deserve a profile with counters, and which of their launches to collect.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Analysis, Kernel, State, Totals};
-use crate::model::{KernelName, Profile};
+use crate::model::{HintId, KernelName, LaunchCall, Profile};
 use crate::plain;
 use crate::units::Seconds;
 
@@ -130,13 +130,21 @@ fn at_stake(kernel: &Kernel) -> Seconds {
     }
 }
 
-/// The shortest range of matching launches that has one of each kernel, the last one of several.
+/// The shortest range of matching launches that has one of each kernel. Of several the first, which one step reaches, where the
+/// profile begins in the midst of a run; else the last, since the first launches of a program are those that warm up.
 fn collected(profile: &Profile, kernels: &[&Kernel], names: &[String]) -> Collected {
     let launches = &profile.launches;
     let source = kernels.first().map(|kernel| launches.head(kernel.longest).source);
     let keys: Vec<_> = kernels.iter().map(|kernel| launches.kernel_key(kernel.longest)).collect();
     let mut matches = HashMap::new();
-    let mut rows: Vec<usize> = (0..launches.len())
+    let mut rows: Vec<usize> = (0..launches.len()).collect();
+    rows.sort_by_key(|row| launches.head(*row).start);
+    let all = rows.len();
+    leave_out_earlier(profile, source, &mut rows);
+    let is_amidst =
+        rows.len() < all || profile.steps.iter().any(|step| Some(step.source) == source);
+    let rows: Vec<usize> = rows
+        .into_iter()
         .filter(|row| {
             let head = launches.head(*row);
             let is_match = *matches.entry(head.name).or_insert_with(|| {
@@ -145,7 +153,6 @@ fn collected(profile: &Profile, kernels: &[&Kernel], names: &[String]) -> Collec
             is_match && Some(head.source) == source
         })
         .collect();
-    rows.sort_by_key(|row| launches.head(*row).start);
     let mut shapes: Vec<_> =
         rows.iter().map(|row| (launches.head(*row).name, launches.head(*row).shape)).collect();
     shapes.sort_unstable();
@@ -168,7 +175,7 @@ fn collected(profile: &Profile, kernels: &[&Kernel], names: &[String]) -> Collec
         let first = last.iter().copied().min().flatten();
         let Some(first) = first.filter(|_| last.iter().all(Option::is_some)) else { continue };
         let count = at + 1 - first;
-        if shortest.is_none_or(|(_, known)| count <= known) {
+        if shortest.is_none_or(|(_, known)| count < known || count == known && !is_amidst) {
             shortest = Some((first, count));
         }
     }
@@ -176,6 +183,26 @@ fn collected(profile: &Profile, kernels: &[&Kernel], names: &[String]) -> Collec
         Some((skip, count)) if count <= LONG => Collected::Range { skip, count },
         _ => each,
     }
+}
+
+/// Leaves out launches that were called before the profiler began and ran when it had begun: `ncu`, which begins there too,
+/// does not see them. `rows` are in the order of their starts.
+fn leave_out_earlier(profile: &Profile, source: Option<u16>, rows: &mut Vec<usize>) {
+    let of_source = |call: &&LaunchCall| Some(call.source) == source;
+    let called: HashSet<(HintId, u64)> =
+        profile.calls.iter().filter(of_source).map(|call| (call.device, call.work)).collect();
+    let mut begun = HashSet::new();
+    if called.is_empty() {
+        return;
+    }
+    rows.retain(|row| {
+        let head = profile.launches.head(*row);
+        let stream = (head.source, head.device, head.stream);
+        if head.start.is_some_and(|start| called.contains(&(head.device, start))) {
+            begun.insert(stream);
+        }
+        Some(head.source) != source || begun.contains(&stream)
+    });
 }
 
 #[cfg(test)]
@@ -210,7 +237,10 @@ mod tests {
             )
         };
         let events: Vec<String> = launches.iter().enumerate().map(event).collect();
-        let text = format!("{{\"schemaVersion\": 1, \"traceEvents\": [{}]}}", events.join(","));
+        chosen(format!("{{\"schemaVersion\": 1, \"traceEvents\": [{}]}}", events.join(",")))
+    }
+
+    fn chosen(text: String) -> (Vec<String>, Collected) {
         let profile = read_text("t.json", text.leak(), &crate::ingest::Options::default()).unwrap();
         let options = Options { device: Some("A100 SXM4 80GB".to_owned()), ..Options::default() };
         let analysis = analyze(&profile, &Catalog::builtin(), &options).unwrap();
@@ -237,6 +267,37 @@ mod tests {
         assert_eq!(names, ["a", "b"]);
         // Matching launches: a, bx, bx, b, a, b, bx; of the ranges a b the last is from the fifth on.
         assert_eq!(launches, Collected::Range { skip: 4, count: 2 });
+    }
+
+    /// Two launches from before the trace, which have no call in it; `ncu` does not see them if it begins with the trace.
+    #[test]
+    fn launches_from_before_the_trace_are_not_skipped() {
+        let event = |at: u32, name: &str, called: bool| {
+            let call = format!(
+                r#",{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": {at}.5, "dur": 1.0,
+                "args": {{"correlation": {}}}}}"#,
+                at + 1
+            );
+            format!(
+                r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "ts": {}000.5, "dur": 900.5,
+                "args": {{"stream": 7, "correlation": {}, "grid": [1, 1, 1], "block": [32, 1, 1]}}}}{}"#,
+                at + 1,
+                at + 1,
+                if called { call.as_str() } else { "" }
+            )
+        };
+        let launches = |calls: [bool; 4]| {
+            let names = ["a", "b", "a", "b"];
+            let events: Vec<String> =
+                (0..4).map(|at| event(at, names[at as usize], calls[at as usize])).collect();
+            let text = format!("{{\"schemaVersion\": 1, \"traceEvents\": [{}]}}", events.join(","));
+            chosen(text).1
+        };
+        assert_eq!(launches([false, false, true, true]), Collected::Range { skip: 0, count: 2 });
+        // Of b a and a b the first: the trace begins in the midst of a run.
+        assert_eq!(launches([false, true, true, true]), Collected::Range { skip: 0, count: 2 });
+        // Without any call in the trace nothing says when it began.
+        assert_eq!(launches([false; 4]), Collected::Range { skip: 2, count: 2 });
     }
 
     #[test]

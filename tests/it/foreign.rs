@@ -97,7 +97,7 @@ fn binary() -> Vec<Case> {
             "a.xplane.pb",
             b"\n\x10\x08\0/device:GPU:0".to_vec(),
             "an XProf (TensorBoard profiler) trace",
-            RECORD,
+            "Kernel Stats is read, as CSV",
         ),
         ("a.pkl", b"\x80\x04\x95\0\0".to_vec(), "a Python pickle", "python TRAIN.py"),
         ("a.bin", b"\x01\x02\0\x03garbage".to_vec(), "a binary file", RECORD),
@@ -115,6 +115,12 @@ fn json() -> Vec<Case> {
             r#"[{"ph": "X", "ts": 1, "name": "a"}]"#,
             "a Chrome trace (JSON)",
             RECORD,
+        ),
+        text(
+            "vm.trace.json",
+            r#"{"displayTimeUnit":"ns","traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}}]}"#,
+            "a trace of XProf, as JAX and TensorFlow write it",
+            "Kernel Stats is read, as CSV",
         ),
         text(
             "stats.json",
@@ -159,6 +165,18 @@ fn json() -> Vec<Case> {
 
 fn pages() -> Vec<Case> {
     vec![
+        text(
+            "details.txt",
+            "[686] pairs@127.0.0.1\n  stream_copy(float4 *) (65536, 1, 1)x(256, 1, 1), Context 1\n    Section: GPU Speed Of Light Throughput\n    Metric Name  Metric Unit Metric Value\n",
+            "a page of Nsight Compute as text",
+            "give the report itself (.ncu-rep)",
+        ),
+        text(
+            "source.csv",
+            "\"Kernel Name\",\"stream_copy(float4 *)\",\n\"Address\",\"Source\",\"# Samples\"\n\"0x7f\",\"LDC R1\",\"63\"\n",
+            "the source page of Nsight Compute",
+            "--page raw",
+        ),
         text("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", "a picture (SVG)", "made from"),
         text("a.xml", "<?xml version='1.0'?><testsuites/>", "XML", RECORD),
         text(

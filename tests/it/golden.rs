@@ -40,7 +40,7 @@ pub(crate) fn check(file: &Path, text: &str) {
 }
 
 /// Folders of `fixtures/` whose files are no exports to be read as they are.
-const OTHER_FIXTURES: [&str; 5] = ["bad", "cases", "mapped", "predict", "workloads"];
+const OTHER_FIXTURES: [&str; 6] = ["bad", "captured", "cases", "mapped", "predict", "workloads"];
 
 /// Fixtures that are read, with the device to name where the export does not.
 pub(crate) fn fixtures() -> Vec<(PathBuf, Option<String>)> {

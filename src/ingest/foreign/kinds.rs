@@ -38,6 +38,14 @@ macro_rules! record {
     };
 }
 
+/// How a report of Nsight Compute is read whose page cannot be.
+const NSIGHT_PAGE: &str = "give the report itself (.ncu-rep), or its raw page: \
+    ncu --import REPORT.ncu-rep --csv --page raw --print-units base > raw.csv";
+
+/// What a trace of XProf lacks, and what of it can be read.
+const XPROF: &str = "its table Kernel Stats is read, as CSV (xprof --logdir DIR); counters: \
+    ncu --set full -o report APP";
+
 /// What a time-only profile lacks, and how to record it.
 const TIMES_ONLY: &str = record!("it has times but no FLOPs or bytes; record them: ");
 
@@ -161,7 +169,7 @@ pub(super) const KINDS: &[Foreign] = &[
     },
     Foreign {
         what: "an XProf (TensorBoard profiler) trace",
-        help: TIMES_ONLY,
+        help: XPROF,
         is: |file| {
             file.ends(".xplane.pb")
                 || file.sample.binary && file.begins(b"\n") && file.has("/device:GPU:")
@@ -173,6 +181,17 @@ pub(super) const KINDS: &[Foreign] = &[
         is: |file| matches!(file.sample.head.as_slice(), [0x80, 2..=5, ..]),
     },
     Foreign { what: "a binary file", help: EXPORT, is: |file| file.sample.binary },
+    // Pages of Nsight Compute; a process in brackets begins one of them as JSON would.
+    Foreign {
+        what: "a page of Nsight Compute as text",
+        help: NSIGHT_PAGE,
+        is: |file| file.line("Section: ") && file.line("Metric Unit") && !file.line("\",\""),
+    },
+    Foreign {
+        what: "the source page of Nsight Compute",
+        help: NSIGHT_PAGE,
+        is: |file| file.starts("\"Kernel Name\",") && file.line("\"Address\",\"Source\""),
+    },
     // JSON, by its keys.
     Foreign {
         what: "a trace without events",
@@ -187,6 +206,11 @@ pub(super) const KINDS: &[Foreign] = &[
                     rest == ":[]"
                 })
         },
+    },
+    Foreign {
+        what: "a trace of XProf, as JAX and TensorFlow write it",
+        help: XPROF,
+        is: |file| file.is_json() && file.has("\"traceEvents\"") && file.has("\"/device:GPU:"),
     },
     Foreign {
         what: "a Chrome trace (JSON)",

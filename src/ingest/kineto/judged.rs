@@ -95,6 +95,13 @@ impl Judgements {
         judgements
     }
 
+    /// Gives launches the call and the work of others, by their positions.
+    pub(super) fn take_over(&mut self, twins: &[(usize, usize)]) {
+        for (launch, twin) in twins {
+            self.of[*launch] = self.of[*twin];
+        }
+    }
+
     /// The call and the work of a launch, by its position.
     pub(super) fn at(&self, kernel: usize) -> Option<(u32, &Judged)> {
         let (call, work) = *self.of.get(kernel)?;

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::devices::{self, Properties};
+use super::earlier;
 use super::event::Launch;
 use super::gathered::{Gathered, Kernel, Moved, Setting};
 use super::judged::{Judgements, Members};
@@ -117,7 +118,16 @@ impl Writer {
         let mut works = Works::new(&operators, &calls, &links);
         let places = Places::new(&calls, [&modules, &functions], places.into_list());
         let members = Members::new(reading, &kernels, &links, (&settings, &launches));
-        let judgements = Judgements::of(&mut works, &links, &kernels, &members);
+        let mut judgements = Judgements::of(&mut works, &links, &kernels, &members);
+        let twins = earlier::twins(&kernels, &settings, &links);
+        judgements.take_over(&twins);
+        if !twins.is_empty() {
+            clues.push(format!(
+                "{} from before the trace: what {} to do is taken from the same launches of a later step",
+                counted(twins.len() as u64, "launch is", "launches are"),
+                if twins.len() == 1 { "it has" } else { "they have" }
+            ));
+        }
 
         let mut labels: HashMap<u32, NameId> = HashMap::new();
         let mut hints: HashMap<Option<i64>, HintId> = HashMap::new();

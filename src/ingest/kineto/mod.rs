@@ -2,6 +2,7 @@
 
 mod aten;
 mod devices;
+mod earlier;
 mod event;
 mod fused;
 mod gathered;

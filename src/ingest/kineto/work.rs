@@ -33,10 +33,17 @@ impl Named {
     pub(super) fn of(name: &str) -> Self {
         let kernel = Kernel::of(name);
         let head = KernelName::parse(name).head;
+        let is_chunked = head.contains("multi_tensor_apply_kernel");
+        let stored = element_type(name).or_else(|| {
+            // Settings of an optimizer are doubles; its functor begins with the type of the elements.
+            let arguments = name.split_once("Functor<").filter(|_| is_chunked)?.1;
+            element_type(arguments.split([',', '>']).next()?)
+        });
+        let stored = stored.or_else(|| moved_size(name));
         Self {
             kernel,
-            stored: element_type(name).or(kernel.stored),
-            is_chunked: head.contains("multi_tensor_apply_kernel"),
+            stored: stored.or(kernel.stored),
+            is_chunked,
             transforms: ["winograd", "fft2d"].iter().any(|part| name.contains(part)),
         }
     }
@@ -60,6 +67,19 @@ fn element_type(name: &str) -> Option<DataType> {
     }
     let is_single = name.contains("sgemm") && !name.contains("fp16");
     found.or_else(|| is_single.then_some(DataType::Fp32))
+}
+
+/// A type as large as the elements that a concatenation copies; it names their size alone.
+fn moved_size(name: &str) -> Option<DataType> {
+    let (_, copied) = name.split_once("CatArrayBatchedCopy")?;
+    let (_, size) = copied.split_once("OpaqueType<")?;
+    match size.split(['u', '>']).next()? {
+        "1" => Some(DataType::Int8),
+        "2" => Some(DataType::Fp16),
+        "4" => Some(DataType::Fp32),
+        "8" => Some(DataType::Fp64),
+        _ => None,
+    }
 }
 
 /// What one kernel of a call of an operator is.
@@ -117,6 +137,7 @@ impl<'a> Works<'a> {
         };
         let has_one_product = number(is_product) == 1;
         let is_transformed = members.iter().any(|one| one.named.transforms);
+        let is_in_steps = number(|kernel| !kernel.elementwise) > 1;
         let blocks: Vec<f64> = members
             .iter()
             .map(|one| match one.shape.blocks {
@@ -132,6 +153,7 @@ impl<'a> Works<'a> {
                 is_alone: alone,
                 is_only_product: has_one_product && is_product(kernel),
                 is_transformed,
+                is_in_steps,
             };
             works.push(match self.known(call, member.named.stored) {
                 Some(Known::Operator(operator)) => {
@@ -221,6 +243,24 @@ mod tests {
             ("floating_point", None),
         ] {
             assert_eq!(element_type(name), kind, "{name}");
+        }
+    }
+
+    /// An optimizer's settings are doubles, whatever its weights are; a copy names the size of its elements.
+    #[test]
+    fn elements_are_told_from_settings_and_sizes() {
+        let adam = "void at::native::multi_tensor_apply_kernel<FusedOptimizerTensorListMetadata<4>, \
+            FusedAdamMathFunctor<float, 4, (ADAM_MODE)1, false>, float const*, double, double>(double)";
+        assert_eq!(Named::of(adam).stored, Some(DataType::Fp32));
+        let not_a_list = "void kernel<Functor<float>, double>(double)";
+        assert_eq!(Named::of(not_a_list).stored, None);
+        for (size, kind) in
+            [("2u", Some(DataType::Fp16)), ("4", Some(DataType::Fp32)), ("16u", None)]
+        {
+            let name = format!(
+                "void at::native::CatArrayBatchedCopy_vectorized<OpaqueType<{size}>, unsigned int, 3>(int)"
+            );
+            assert_eq!(Named::of(&name).stored, kind, "{name}");
         }
     }
 

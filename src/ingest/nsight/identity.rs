@@ -66,6 +66,11 @@ impl Identity {
         [self.process, self.id, Some(self.kernel)].into_iter().flatten().max().unwrap_or(0) + 1
     }
 
+    /// Whether a record is of a whole CUDA graph, which stands under this name between kernels.
+    pub(super) fn is_graph(&self, record: &Record<'_>) -> bool {
+        record.get(self.kernel) == Some(b"graph")
+    }
+
     /// Launch number and process of a record; `None` where the launch number is no number.
     pub(super) fn key(&self, record: &Record<'_>) -> Option<(u32, u32)> {
         let number = |column: Option<usize>| match column {

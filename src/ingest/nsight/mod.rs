@@ -32,5 +32,9 @@ pub(super) use nvtx::steady;
 use rules::RuleColumns;
 use units::{Dimension, content, unit};
 
+/// Why the result of a whole graph is left out.
+pub(super) const GRAPH: &str =
+    "a whole CUDA graph: its counters are sums over several kernels, which have no common roof";
+
 /// The command that gives the best input: one row per launch, all levels, base units.
 const BEST: &str = "ncu --set full -o report APP && ncu --import report.ncu-rep --csv --page raw --print-units base > report.csv";

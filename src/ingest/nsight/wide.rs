@@ -2,8 +2,8 @@
 
 use super::row::{RESCALED, Row, Seen, TWICE, is_same};
 use super::{
-    Attributes, BEST, Catalog, Dimension, Gathered, Identity, Preamble, complete_shape, content,
-    kind, rank, unit,
+    Attributes, BEST, Catalog, Dimension, GRAPH, Gathered, Identity, Preamble, complete_shape,
+    content, kind, rank, unit,
 };
 use crate::ingest::beside::Beside;
 use crate::ingest::decimal::Evidence;
@@ -203,6 +203,9 @@ impl Page {
             reading.source.rows += 1;
             let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
             reading.skip(line, Some("ID"), &text, "launch ID is not a number")?;
+        } else if identity.is_graph(record) {
+            reading.source.rows += 1;
+            reading.skip(line, Some("Kernel Name"), "graph", GRAPH)?;
         } else {
             reading.source.rows += 1;
             row.raw.clear();

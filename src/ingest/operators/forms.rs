@@ -124,7 +124,7 @@ pub(in crate::ingest) fn product(batch: Option<f64>, params: &Params, size: f64)
     if let Some(scales) = params.number("scales") {
         return Some(scaled(operations, operands + 4.0 * scales, outputs, params.number("out")));
     }
-    let all = operands + size * outputs;
+    let all = operands + params.number("out").unwrap_or(size) * outputs;
     Some(match params.number("c") {
         Some(added) => with_added(operations, all, size * added, size * outputs, params),
         None => Work::new(operations, flops, all, bytes),

@@ -107,7 +107,7 @@ impl Kind {
             | "acos" | "asin" | "atan" | "atan2" | "cos" | "cosh" | "sin" | "sinh" | "tan"
             | "sigmoid" | "tanh" | "erf" | "erfc" | "erfinv" => Self::Unary(20),
             "pow" | "rpow" => Self::Power,
-            "addcdiv" | "addcmul" => Self::Ternary,
+            "addcdiv" | "addcmul" | "lerp" => Self::Ternary,
             "where" | "masked_fill" => Self::Chosen,
             "celu" | "elu" | "hardshrink" | "hardtanh" | "leaky_relu" | "logsigmoid" | "prelu"
             | "relu" | "relu6" | "rrelu" | "selu" | "softplus" | "softshrink" | "softsign"

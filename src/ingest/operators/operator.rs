@@ -25,6 +25,8 @@ pub(in crate::ingest) struct Place {
     pub(in crate::ingest) is_only_product: bool,
     /// Another one transforms a convolution for a product (Winograd, Fourier).
     pub(in crate::ingest) is_transformed: bool,
+    /// Others than copies and fills are beside it: each does a step of what is to be done.
+    pub(in crate::ingest) is_in_steps: bool,
 }
 
 /// An operator with its operands: what is asked for every launch of it in 16 bytes, and the rest apart, because a
@@ -171,6 +173,7 @@ impl Operator {
         }
         if self.share == Share::Each && !place.is_alone
             || self.share == Share::Products && !place.is_only_product
+            || self.share == Share::Scatter && place.is_in_steps && !kernel.elementwise
         {
             return nothing;
         }

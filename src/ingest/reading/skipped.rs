@@ -1,6 +1,7 @@
 //! Records and cells that cannot be used.
 
 use super::Reading;
+use crate::ingest::nsight::GRAPH;
 use crate::ingest::{IngestError, Record};
 use crate::model::Skip;
 
@@ -83,7 +84,11 @@ impl Reading<'_> {
                 first.line,
                 first.reason
             ))
-            .help("the export is damaged or was changed: export it again"),
+            .help(if first.reason == GRAPH {
+                "profile the kernels of the graph one by one: ncu --graph-profiling node"
+            } else {
+                "the export is damaged or was changed: export it again"
+            }),
         )
     }
 }

@@ -19,11 +19,12 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
     let mut found: Vec<(&Kernel, &Finding)> = apart
         .filter_map(|(kernel, found, is_near)| {
             // What a better implementation wins is among the next steps.
-            let is_step = |one: &&Finding| one.estimator != "pipe" && win(one, kernel) > 0.0;
+            let is_step = |one: &&Finding| !one.goes_beyond_the_roof() && win(one, kernel) > 0.0;
             let grave = found.iter().filter(|one| {
                 one.severity >= Severity::Medium && one.at_stake_s > 0.0 && is_built_in(one)
             });
-            let grave = grave.filter(|one| !is_step(one) && (!is_near || one.estimator == "pipe"));
+            let grave =
+                grave.filter(|one| !is_step(one) && (!is_near || one.goes_beyond_the_roof()));
             let first = grave.max_by(|one, two| one.at_stake_s.total_cmp(&two.at_stake_s))?;
             Some((kernel, first))
         })
@@ -33,7 +34,7 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
     });
     let line = |(kernel, finding): &(&Kernel, &Finding)| {
         // The savings of a kernel are for the pipes that it uses.
-        let apart = if finding.estimator == "pipe" { ", beyond the savings" } else { "" };
+        let apart = if finding.goes_beyond_the_roof() { ", beyond the savings" } else { "" };
         let (state, most) = (kernel.state.label(), si(finding.at_stake_s, "s"));
         let (name, sentence) = (name(kernel, style), sentence(finding, true));
         format!("{name} ({state}): {sentence} (at most {most}{apart})")

@@ -13,7 +13,7 @@ use crate::model::{Profiler, Source};
 use crate::report::Report;
 use crate::report::next_ncu::{AMD_WHY, filter, is_amd};
 use crate::report::view::{Style, name, percent, printable, si};
-use crate::rules::{Finding, Severity};
+use crate::rules::{Confidence, Finding, Severity};
 use crate::units::Seconds;
 
 /// The shortest useful account of a run.
@@ -42,7 +42,8 @@ pub(in crate::report) struct RunStep<'a> {
     pub(in crate::report) replaces: Vec<usize>,
 }
 
-/// What kernels would save on a faster pipe than the one they use: no part of the savings, which are for that one.
+/// What kernels would save on a faster pipe, or with fewer bytes, than the ones they use, and what those would save that caches
+/// serve: no part of the savings, which are for the roof as it is.
 #[derive(Debug)]
 pub(in crate::report) struct Beyond<'a> {
     /// What was found about the kernel with most of it.
@@ -183,7 +184,7 @@ fn steps<'a>(report: &Report<'a>, listed: &[Entry<'_>]) -> Vec<RunStep<'a>> {
     steps
 }
 
-/// What a faster pipe would save in kernels whose entry does not say so: by the rule with most of it.
+/// What kernels would save beyond their roofs, where their entries do not say so: by the rule with most of it.
 fn beyond<'a>(report: &Report<'a>, listed: &[Entry<'_>]) -> Option<Beyond<'a>> {
     let analysis = report.analysis;
     let is_told = |kernel: &Kernel, finding: &Finding| {
@@ -192,9 +193,14 @@ fn beyond<'a>(report: &Report<'a>, listed: &[Entry<'_>]) -> Option<Beyond<'a>> {
     };
     let mut rules: Vec<Beyond<'a>> = Vec::new();
     for (kernel, found) in report.findings.of_kernels(analysis) {
-        let of_pipe = found.iter().filter(|one| one.estimator == "pipe" && one.next.is_some());
+        let is_cached = kernel.state == State::CacheResident;
+        let apart = found.iter().filter(|one| {
+            let is_apart =
+                one.goes_beyond_the_roof() || is_cached && one.confidence > Confidence::Low;
+            is_apart && one.next.is_some()
+        });
         // Two rules about one kernel are about the same time.
-        let largest = of_pipe.max_by(|one, two| one.at_stake_s.total_cmp(&two.at_stake_s));
+        let largest = apart.max_by(|one, two| one.at_stake_s.total_cmp(&two.at_stake_s));
         let Some(finding) = largest.filter(|finding| !is_told(kernel, finding)) else { continue };
         if kernel.state == State::Waived {
             continue;

@@ -241,9 +241,11 @@ fn key<'a>(
 /// structural expectation of the kernel; another pipe leads to another roof.
 pub(super) fn win(finding: &Finding, kernel: &Kernel) -> f64 {
     let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
-    match finding.estimator {
-        "pipe" => finding.at_stake_s,
-        _ => finding.at_stake_s.min(most.get()),
+    // What caches serve has no roof, and no savings that would bound it.
+    if finding.goes_beyond_the_roof() || kernel.state == State::CacheResident {
+        finding.at_stake_s
+    } else {
+        finding.at_stake_s.min(most.get())
     }
 }
 

@@ -80,6 +80,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     if is_unseen || kernel.is_lower_bound() && !is_certain {
         return Err(Missing("sm__ops_path_tensor_*"));
     }
+    // Integer operations have a roof of their own, and are no FLOPs.
+    if kernel.integer_operations().is_some_and(|operations| operations > Flops::ZERO) {
+        return Ok(None);
+    }
     let intensity = kernel.intensity().ok_or(Missing(flops))?.get();
     let ridge = kernel.ridge_point().ok_or(Missing(flops))?.get();
     if intensity <= 0.0 || intensity >= ridge * subject.threshold(&SHARE) {

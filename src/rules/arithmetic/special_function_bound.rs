@@ -1,6 +1,6 @@
 //! Flags kernels that the pipe of special functions and conversions binds.
 
-use crate::model::Quantity;
+use crate::model::{Pipe, Quantity};
 use crate::roofline::BUSY;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
 
@@ -42,11 +42,15 @@ const USED: Threshold =
 /// Share of its work that the pipe is taken to keep.
 const LEFT: f64 = 0.5;
 
+/// Share of the time below which counted floating-point operations are none of what keeps the pipe busy.
+const NO_ARITHMETIC: f64 = 0.02;
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let used = subject.pipe_used(Quantity::PipeXu)?;
     if used < subject.threshold(&USED) {
         return Ok(None);
     }
+    let fp64 = subject.operations(|pipe| pipe == Pipe::Fp64Vector).get();
     let stake = subject.next_pipe(Quantity::PipeXu, LEFT)?;
     let message =
         format!("the XU pipe (special functions and conversions) is {:.0}% busy", used * 100.0);
@@ -60,8 +64,19 @@ fn check(subject: &Subject<'_>) -> Judgment {
             subject.get(Quantity::StallShortScoreboard),
             "1",
         )
-        .next("count MUFU and F2F/I2F in the SASS of the hot loop, and replace half of them");
-    Ok(Some(finding))
+        .evidence_if("FP64 operations", (fp64 > 0.0).then_some(fp64), "FLOP");
+    let counted = subject.kernel.math_time.filter(|_| subject.is_counted());
+    let is_whole_numbers =
+        counted.is_some_and(|math| math < subject.kernel.modeled * NO_ARITHMETIC);
+    Ok(Some(finding.next(if fp64 > 0.0 {
+        "search the source for FP64 constants and functions in FP32 code: each needs conversions \
+         (F2F), which run on this pipe"
+    } else if is_whole_numbers {
+        "look for integer divisions and remainders, which run on this pipe: divide by constants or \
+         powers of two"
+    } else {
+        "count MUFU and F2F/I2F in the SASS of the hot loop, and replace half of them"
+    })))
 }
 
 #[cfg(test)]

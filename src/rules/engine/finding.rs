@@ -168,6 +168,13 @@ impl Finding {
         finding
     }
 
+    /// Whether its cure moves the roof itself, to another pipe or to fewer bytes, so that what it wins is no part of the
+    /// kernel's savings.
+    #[must_use]
+    pub fn goes_beyond_the_roof(&self) -> bool {
+        matches!(&*self.estimator, "pipe" | "excess-traffic")
+    }
+
     /// Sets a severity that does not follow from the time at stake.
     pub(in crate::rules) fn severity(mut self, severity: Severity) -> Self {
         (self.severity, self.is_fixed) = (severity, true);

@@ -142,6 +142,12 @@ impl Subject<'_> {
         if is_counted && self.operations(is_matrix) > Flops::ZERO {
             return Ok(true);
         }
+        // Packed halves run on the tensor pipe too (`HFMA2.MMA`), and are counted as what they are.
+        let is_packed = self.operations(|pipe| pipe == Pipe::Fp16Vector) > Flops::ZERO;
+        let has_counts = is_counted && self.kernel.work.iter().any(|work| is_matrix(work.pipe));
+        if has_counts && is_packed && !self.may_multiply_unseen() {
+            return Ok(false);
+        }
         if let Some(active) = self.get(Quantity::TensorActive) {
             return Ok(active >= NO_ACTIVITY);
         }

@@ -18,7 +18,9 @@ occupies a queue slot that loads and stores need too.
 ## Detection
 At least `atomics` of the L2 sectors requested by SMs are atomics or reductions, and either the L2
 atomic units accept input in at least `active` of the cycles, or warps stall at least `stall` of
-the time on memory or its queue. Savings assume half as many atomics.
+the time on memory or its queue. Savings assume half as many atomics; where atomics are 30% of the
+sectors or more and neither L2 nor DRAM is 40% busy, they wait for each other, and everything above
+the roofline is at stake.
 
 ## Remedy
 Reduce within the warp (`__reduce_add_sync`, shuffles) or the block first and issue one atomic;
@@ -50,6 +52,12 @@ const ACTIVE: Threshold =
 const STALL: Threshold =
     Threshold::new("stall", 0.30, "1", "share at which `CPIStall.py` of Nsight Compute fires");
 
+/// Share of the sectors from which atomics are what the kernel waits for.
+const CONTENDED: f64 = 0.3;
+
+/// Below this share of its peak a memory unit has room.
+const IDLE: f64 = 0.4;
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "lts__t_sectors_srcunit_tex_op_red.sum and …op_atom.sum";
     let atomics = subject.need(Quantity::L2AtomicShare, metric)?;
@@ -68,7 +76,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         subject.share(1.0 - left, "next-bottleneck")
     } else if let Some(wait) = wait.filter(|wait| *wait >= subject.threshold(&STALL)) {
         let stake = subject.stall(wait);
-        Stake { low: stake.low * (0.5 * atomics), high: stake.high * 0.5, ..stake }
+        let low = stake.low * (0.5 * atomics);
+        let high = if is_contended(subject) { subject.gap().high } else { stake.high * 0.5 };
+        Stake { low: low.min(high), high, ..stake }
     } else {
         return Ok(None);
     };
@@ -78,12 +88,19 @@ fn check(subject: &Subject<'_>) -> Judgment {
     );
     let finding = subject
         .finding(message, stake)
-        .confidence(Confidence::Low)
+        .confidence(if is_contended(subject) { Confidence::Medium } else { Confidence::Low })
         .evidence("atomic and reduction share of the sectors", atomics, "1")
         .evidence_if("atomic units of L2 busy", active, "1")
         .evidence_if("stalled on memory or its queue", wait, "1")
         .evidence_if("L2 busy", subject.get(Quantity::L2Throughput), "1");
     Ok(Some(finding.next("reduce within each warp or block first, then issue one atomic")))
+}
+
+/// Whether atomics of one address wait for each other: they are much of what L2 is asked for, and neither it nor DRAM is busy.
+pub(super) fn is_contended(subject: &Subject<'_>) -> bool {
+    let is_idle = |unit| subject.utilization(unit).is_ok_and(|used| used < IDLE);
+    let atomics = subject.get(Quantity::L2AtomicShare).unwrap_or(0.0);
+    atomics >= CONTENDED && is_idle(Unit::Dram) && is_idle(Unit::L2)
 }
 
 #[cfg(test)]

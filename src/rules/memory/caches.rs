@@ -1,6 +1,6 @@
 //! What several rules about caches and shared memory have in common.
 
-use crate::model::Quantity;
+use crate::model::{MemoryLevel, Quantity};
 use crate::roofline::{self, BUSY};
 use crate::rules::engine::finding::{Confidence, Finding, Stake};
 use crate::rules::engine::subject::{Subject, Unit};
@@ -16,6 +16,44 @@ pub(super) fn excess(subject: &Subject<'_>, factor: f64) -> Stake {
     known
         .max_by(|one, two| one.high.get().total_cmp(&two.high.get()))
         .unwrap_or_else(|| Stake { low: Seconds::ZERO, ..subject.share(1.0 - factor, "traffic") })
+}
+
+/// A finding about sectors of which only `factor` are needed, by what goes with the others: `stake`, or more where they come from
+/// device memory, whose roof moves with the bytes that it need not move.
+pub(super) fn about_excess(
+    subject: &Subject<'_>,
+    message: String,
+    factor: f64,
+    stake: Stake,
+) -> Finding {
+    let fewer = fewer_bytes(subject, factor).filter(|(_, saved)| *saved > stake.high);
+    let Some((share, saved)) = fewer else { return subject.finding(message, stake) };
+    let stake = Stake { low: Seconds::ZERO, high: saved, estimator: "excess-traffic" };
+    subject.finding_against(message, stake, subject.time() - saved).evidence(
+        "bytes needed over DRAM bytes",
+        share,
+        "1",
+    )
+}
+
+/// Where DRAM is the busiest unit and moves more than warps need: the share of its bytes that is needed, and the time that goes
+/// with the others.
+fn fewer_bytes(subject: &Subject<'_>, factor: f64) -> Option<(f64, Seconds)> {
+    /// Above this share hardly any bytes are in excess.
+    const NEARLY_ALL: f64 = 0.8;
+    let kernel = subject.kernel;
+    let requested = kernel.level(MemoryLevel::L2)?.bytes;
+    let missed = 1.0 - subject.get(Quantity::L1HitRate)?;
+    // What is asked of L2 is what missed in L1.
+    let share = factor * requested.get() / missed / kernel.bytes?.get();
+    let used = subject.utilization(Unit::Dram).ok()?;
+    let busy = |unit: Unit| subject.utilization(unit).unwrap_or(0.0);
+    let caches = busy(Unit::L1).max(busy(Unit::L2));
+    if used < BUSY || used < caches || !share.is_finite() || share >= NEARLY_ALL {
+        return None;
+    }
+    let next = (caches * factor).max(busy(Unit::Sm).min(used));
+    Some((share, roofline::next_bottleneck(subject.time(), used, share, next)))
 }
 
 /// A finding about bytes that device memory need not move: at least and at most so many.

@@ -25,8 +25,8 @@ Have the same blocks work on the same data from kernel to kernel; keep the worki
 enough for each partition to hold its own copy.
 
 ## False positives
-Data is spread evenly over both partitions, so half of what misses in the near one crosses: up to
-a third of all sectors is natural. Data read by all SMs must cross once in any case.
+Data is spread evenly over both partitions, so half of what misses in the near one crosses: a
+third of all sectors of a stream, and almost half of those of random reads, is natural. Data read by all SMs must cross once in any case.
 
 ## Sources
 NVIDIA, *A100 Tensor Core GPU Architecture* (white paper), \"L2 Cache\"; *Nsight Compute Profiling
@@ -37,8 +37,12 @@ Guide*, \"L2 Cache\".
     check: Check::Kernel(check),
 };
 
-const FABRIC: Threshold =
-    Threshold::new("fabric", 0.20, "1", "less hardly shows in L2 utilization");
+const FABRIC: Threshold = Threshold::new(
+    "fabric",
+    0.50,
+    "1",
+    "33% in streams and 46% in random reads on an H100: that much is natural",
+);
 
 const BUSY: Threshold = Threshold::new(
     "busy",
@@ -75,7 +79,7 @@ mod tests {
     use crate::rules::engine::bench_figures::judge;
 
     const CROSSING: [(Quantity, f64); 2] =
-        [(Quantity::L2FabricShare, 0.33), (Quantity::L2Throughput, 0.8)];
+        [(Quantity::L2FabricShare, 0.6), (Quantity::L2Throughput, 0.8)];
 
     #[test]
     fn much_traffic_between_the_halves_of_a_busy_l2_is_noted() {
@@ -85,7 +89,8 @@ mod tests {
 
     #[test]
     fn little_of_it_and_an_idle_l2_are_left_alone() {
-        for (at, value) in [(0, 0.1), (1, 0.3)] {
+        // Half of random reads cross without any fault of the kernel.
+        for (at, value) in [(0, 0.46), (1, 0.3)] {
             let mut figures = CROSSING;
             figures[at].1 = value;
             assert!(judge(&RULE, &figures).unwrap().is_none(), "{:?}", figures[at]);

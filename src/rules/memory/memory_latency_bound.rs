@@ -1,5 +1,6 @@
 //! Flags memory-bound kernels whose warps wait for data though no memory unit is busy.
 
+use super::atomic_contention::is_contended;
 use crate::model::Quantity;
 use crate::roofline::{BUSY, Limiter};
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
@@ -28,7 +29,8 @@ memory, several stages; more resident warps; 16 bytes per load.
 
 ## False positives
 Where each address depends on the previous load (lists, trees, nested tables), loads of a thread
-cannot overlap; only more warps help. Kernels with fewer blocks than SMs lack work, not loads, and
+cannot overlap; only more warps help. Kernels whose atomics wait for each other are left to
+`atomic-contention`. Kernels with fewer blocks than SMs lack work, not loads, and
 are exempt.
 
 ## Sources
@@ -44,6 +46,12 @@ Nsight Compute; *Nsight Compute Profiling Guide*, \"Warp State Statistics\".
 const STALL: Threshold =
     Threshold::new("stall", 0.30, "1", "share at which `CPIStall.py` of Nsight Compute fires");
 
+/// Occupancy below which warps are too few, whatever each of them does.
+const FEW_WARPS: f64 = 0.2;
+
+/// Most of the memory instructions.
+const HALF: f64 = 0.5;
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let dram = subject.utilization(Unit::Dram)?;
     let l2 = subject.utilization(Unit::L2)?;
@@ -52,6 +60,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let l1 = subject.utilization(Unit::L1).ok();
     let is_busy = dram.max(l2).max(l1.unwrap_or(0.0)) >= BUSY;
     let is_math = subject.kernel.limiter == Limiter::Math;
+    if is_contended(subject) {
+        return Ok(None);
+    }
     if is_busy || is_math || subject.leaves_idle() || wait < subject.threshold(&STALL) {
         return Ok(None);
     }
@@ -75,7 +86,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("issue-active cycles", subject.get(Quantity::IssueActive), "1")
         .evidence_if("eligible warps per scheduler", subject.get(Quantity::EligibleWarps), "1")
         .evidence_if("registers per thread", subject.get(Quantity::RegistersPerThread), "1");
-    Ok(Some(finding.next("prefetch or double-buffer the next tile")))
+    let is_narrow = subject.get(Quantity::NarrowLoadShare).is_some_and(|share| share >= HALF);
+    let occupancy = subject.get(Quantity::AchievedOccupancy);
+    Ok(Some(match occupancy.filter(|occupancy| *occupancy < FEW_WARPS) {
+        Some(occupancy) => finding.next(format!(
+            "run more warps at once (occupancy is {:.0}%), or keep several loads in flight per \
+             thread",
+            occupancy * 100.0
+        )),
+        None if is_narrow => finding.next("load 16 bytes per thread (float4) instead of 4 or less"),
+        None => finding.next("prefetch or double-buffer the next tile"),
+    }))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Flags kernels that keep values in local memory for want of registers.
 
-use super::caches::excess;
+use super::caches::{about_excess, excess};
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 
@@ -100,8 +100,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
             (local, Confidence::Medium, message)
         }
     };
-    let finding = subject
-        .finding(message, excess(subject, 1.0 - share))
+    let stake = excess(subject, 1.0 - share);
+    let finding = about_excess(subject, message, 1.0 - share, stake)
         .confidence(confidence)
         .evidence_if("spill share of the local-memory requests", spills, "1")
         .evidence_if("spill share of the instructions", instructions, "1")

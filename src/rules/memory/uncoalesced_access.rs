@@ -1,6 +1,6 @@
 //! Flags kernels whose warps fetch more cache sectors per request than their data needs.
 
-use super::caches::TRANSPOSE;
+use super::caches::{TRANSPOSE, about_excess};
 use crate::model::Quantity;
 use crate::roofline::BUSY;
 use crate::rules::{
@@ -126,8 +126,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
             Stake { low: Seconds::ZERO, ..subject.share(1.0 - efficiency, "traffic") }
         }
     };
-    let finding = subject
-        .finding(message, stake)
+    let finding = about_excess(subject, message, efficiency, stake)
         .confidence(Confidence::High)
         .evidence("sectors needed over sectors touched", efficiency, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1")

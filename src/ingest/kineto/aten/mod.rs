@@ -49,7 +49,16 @@ pub(super) fn operator(
             Some(true) => "attention-causal",
             None => "attention-maybe-causal",
         };
-        return of(name, plain.contains("backward"), &tensors(&places)?);
+        let mut operands = tensors(&places)?;
+        // cuDNN takes images by heads by rows by width, the others rows before heads.
+        if plain.starts_with("cudnn_attention") {
+            operands.tensors.iter_mut().for_each(|tensor| {
+                if let [_, heads, rows, _] = tensor.shape.as_mut_slice() {
+                    std::mem::swap(heads, rows);
+                }
+            });
+        }
+        return of(name, plain.contains("backward"), &operands);
     }
     match plain {
         "softmax"
@@ -167,6 +176,8 @@ fn attended(plain: &str) -> Option<([usize; 3], usize)> {
         // Its kind of mask is a number.
         "efficient_attention_forward" => ([0, 1, 2], usize::MAX),
         "efficient_attention_backward" => ([1, 2, 3], usize::MAX),
+        "cudnn_attention_forward" => ([0, 1, 2], 10),
+        "cudnn_attention_backward" => ([1, 2, 3], 14),
         _ => return None,
     })
 }
@@ -176,6 +187,8 @@ fn multiplied(called: &Called, data_type: Option<DataType>) -> Option<(&'static 
     let shape = |at| called.shape(at);
     Some(match called.plain() {
         "mm" => ("mm", product(shape(0)?, shape(1)?, data_type?)?),
+        // Bytes are multiplied, and added up in 4 bytes each.
+        "int_mm" => ("mm", product(shape(0)?, shape(1)?, data_type?)?.with_sizes(&[("out", 4.0)])),
         "addmm" | "addmm_activation" => {
             ("mm", added(called, product(shape(1)?, shape(2)?, data_type?)?))
         }
@@ -237,6 +250,7 @@ const ELEMENTWISE: &[&str] = &[
     "pow",
     "addcmul",
     "addcdiv",
+    "lerp",
     "where",
     "masked_fill",
     "abs",

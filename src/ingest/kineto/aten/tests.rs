@@ -19,8 +19,13 @@ fn work(called: &Called, kernel: &str) -> (Option<f64>, Option<f64>) {
     let Some(operator) = operator(called, None, &Outputs::new(), None) else {
         return (None, None);
     };
-    let place =
-        Place { is_first: true, is_alone: true, is_only_product: true, is_transformed: false };
+    let place = Place {
+        is_first: true,
+        is_alone: true,
+        is_only_product: true,
+        is_transformed: false,
+        is_in_steps: false,
+    };
     let (work, _) = operator.share(Kernel::of(kernel), place, &Shape::default());
     (work.flops.map(|count| count.value), work.bytes.map(|count| count.value))
 }
@@ -245,8 +250,13 @@ fn a_convolution_by_winograd_has_fewer_products_than_the_direct_one() {
         values,
     );
     let operator = operator(&convolution, None, &Outputs::new(), None).unwrap();
-    let place =
-        Place { is_first: true, is_alone: true, is_only_product: true, is_transformed: false };
+    let place = Place {
+        is_first: true,
+        is_alone: true,
+        is_only_product: true,
+        is_transformed: false,
+        is_in_steps: false,
+    };
     let direct = 2.0 * 32.0 * 64.0 * 56.0 * 56.0 * 64.0 * 9.0;
     for (kernel, low) in [
         ("volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1", 0.25),
@@ -256,6 +266,75 @@ fn a_convolution_by_winograd_has_fewer_products_than_the_direct_one() {
         let flops = work.flops.unwrap();
         assert_eq!((flops.value, flops.basis.low, flops.basis.high), (direct, low, 1.0));
     }
+}
+
+/// 2 images of 8 heads over 32 rows of 64: two products of 2 · 32 · 32 · 64 each, five for the gradients. cuDNN has heads
+/// before rows, and says whether it stops at the diagonal.
+#[test]
+fn fused_attention_of_cudnn_has_its_heads_before_its_rows() {
+    let kernel = "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128";
+    let dims = "[[2,8,32,64],[2,8,32,64],[2,8,32,64],[],[],[],[],[],[],[],[],[],[]]";
+    let types =
+        r#"["c10::BFloat16","c10::BFloat16","c10::BFloat16","","","","","","","","","",""]"#;
+    let values =
+        |causal| format!(r#"["","","","","","","32","32","True","0.","{causal}","False",""]"#);
+    let one = 2.0 * 8.0 * 2.0 * 32.0 * 32.0 * 64.0;
+    let tensors = 4.0 * 2.0 * (2.0 * 8.0 * 32.0 * 64.0);
+    let of = |causal| {
+        work(&called("aten::_cudnn_attention_forward", dims, types, &values(causal)), kernel)
+    };
+    let (flops, bytes) = of("False");
+    assert_eq!(flops, Some(2.0 * one));
+    assert!(bytes.unwrap() >= tensors && bytes.unwrap() < 1.1 * tensors, "{bytes:?}");
+    // Up to the diagonal: 33 of 64 pairs.
+    assert_eq!(of("True").0, Some(2.0 * one * 33.0 / 64.0));
+    let backward = called(
+        "aten::_cudnn_attention_backward",
+        "[[2,8,32,64],[2,8,32,64],[2,8,32,64],[2,8,32,64],[2,8,32,64],[2,8,32,1],[],[],[],[],[],[],[],[],[],[]]",
+        r#"["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16","float","","","","","","","","","",""]"#,
+        r#"["","","","","","","","","","","","32","32","0.","False",""]"#,
+    );
+    let gradients = "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_26";
+    assert_eq!(work(&backward, gradients).0, Some(5.0 * one));
+    assert_eq!(work(&backward, "compute_dot_do_o_specialized").0, None);
+}
+
+/// Bytes are multiplied into sums of four bytes.
+#[test]
+fn a_product_of_integers_has_a_wide_result() {
+    let product =
+        called("aten::_int_mm", "[[64,32],[32,16]]", r#"["signed char","signed char"]"#, "");
+    let bytes = 64.0 * 32.0 + 32.0 * 16.0 + 4.0 * 64.0 * 16.0;
+    let kernel = "cutlass_80_tensorop_i16832gemm_s8_128x128_64x3_nt_align16";
+    assert_eq!(work(&product, kernel), (Some(2.0 * 64.0 * 32.0 * 16.0), Some(bytes)));
+}
+
+/// Where the gradient of an embedding sorts its indices, none of its kernels does the whole of it.
+#[test]
+fn each_step_of_a_gradient_of_an_embedding_is_a_part_of_it() {
+    let gradient = called(
+        "aten::embedding_dense_backward",
+        "[[8,16],[8],[],[],[]]",
+        r#"["float","long int","Scalar","Scalar","Scalar"]"#,
+        r#"["","","100","-1","False"]"#,
+    );
+    let operator = operator(&gradient, None, &Outputs::new(), None).unwrap();
+    let place = |is_in_steps| Place {
+        is_first: false,
+        is_alone: false,
+        is_only_product: true,
+        is_transformed: false,
+        is_in_steps,
+    };
+    let bytes = |kernel, is_in_steps| {
+        let (work, _) = operator.share(Kernel::of(kernel), place(is_in_steps), &Shape::default());
+        work.bytes.map(|count| count.value)
+    };
+    let table = 4.0 * 100.0 * 16.0;
+    assert_eq!(bytes("DeviceRadixSortOnesweepKernel", true), None);
+    assert!(bytes("embedding_backward_feature_kernel", false).is_some());
+    // A fill clears the table, whatever is beside it.
+    assert_eq!(bytes("vectorized_elementwise_kernel", true), Some(table));
 }
 
 #[test]

@@ -9,7 +9,9 @@ use metrics::{Meaning, Metrics};
 
 use super::parts::{Cell, Known, Parts};
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
-use super::{BEST, Dimension, Identity, Preamble, Raw, RuleColumns, complete_shape, content};
+use super::{
+    BEST, Dimension, GRAPH, Identity, Preamble, Raw, RuleColumns, complete_shape, content,
+};
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_of;
 use crate::ingest::split::fields;
@@ -166,6 +168,8 @@ struct Table {
     before: Current,
     /// Whether the record before was a row of it.
     is_within: bool,
+    /// The graph whose rows are left out.
+    graph: Option<(u32, u32)>,
     /// The values of the current launch.
     cells: Vec<Cell>,
     /// Number of the current launch.
@@ -197,6 +201,7 @@ impl Table {
             current: None,
             before: Current::default(),
             is_within: false,
+            graph: None,
             cells: Vec::new(),
             launch: 1,
             parts: Parts::default(),
@@ -244,6 +249,15 @@ impl Table {
                 return reading.skip(line, Some("ID"), &text, "launch ID is not a number");
             };
             self.flush(reading)?;
+            if self.identity.is_graph(record) {
+                self.is_within = false;
+                let is_new = self.graph.replace(key) != Some(key);
+                return if is_new {
+                    reading.skip(line, Some("Kernel Name"), "graph", GRAPH)
+                } else {
+                    Ok(())
+                };
+            }
             let [process, id] = self.identity.number_cells(record);
             let kernel = record.get(self.identity.kernel).unwrap_or_default();
             let [ordinal, capability] = self.identity.device_cells(record);

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use super::rule_texts::about;
 use super::rules::{SPEEDUP, speedup};
 use super::{
-    Attributes, Catalog, Dimension, Gathered, Identity, complete_shape, kind, rank, row::Row,
+    Attributes, Catalog, Dimension, GRAPH, Gathered, Identity, complete_shape, kind, rank, row::Row,
 };
 use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff, import};
 use crate::model::{Profiler, SpeedupScope, ToolAdvice};
@@ -150,6 +150,10 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         report.names.extend(header.strings.into_iter().flat_map(|strings| strings.all));
         report.session(header.session.as_ref());
         ranges += u64::from(header.ranges);
+        for _ in 0..header.graphs {
+            reading.source.rows += 1;
+            reading.skip(u64::from(found), None, "graph", GRAPH)?;
+        }
         let process = header.process.map_or(0, |process| process.id);
         for launch in block.launches {
             pending.push_back(Pending { id: found, process, launch });

@@ -34,6 +34,9 @@ pub(super) struct BlockHeader {
     /// Results of range replay, which are no launches.
     #[prost(uint32, tag = "7")]
     pub(super) ranges: u32,
+    /// Results of whole CUDA graphs, which are no launches either.
+    #[prost(uint32, tag = "9")]
+    pub(super) graphs: u32,
 }
 
 #[derive(Clone, PartialEq, Message)]
