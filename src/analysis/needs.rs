@@ -255,7 +255,12 @@ pub const NEEDS: &[Need] = &[
         columns: &[],
         nvprof: &[],
         used: Use::Ceilings,
-        met: |launch| launch.value(Quantity::SmClock).is_some() || algorithmic(launch),
+        // The clock under Nsight Compute is not that of the run.
+        met: |launch| {
+            launch.value(Quantity::SmClock).is_some()
+                || algorithmic(launch)
+                || launch.is_of_real_run()
+        },
     },
     Need {
         what: "grid and block",
@@ -323,7 +328,10 @@ pub const NEEDS: &[Need] = &[
         nvprof: &["gld_efficiency", "gst_efficiency"],
         used: Use::Rules,
         met: |launch| {
-            launch.value(Quantity::LoadSectorsPerRequest).is_some() || algorithmic(launch)
+            // A kernel may load nothing.
+            launch.value(Quantity::LoadSectorsPerRequest).is_some()
+                || launch.value(Quantity::StoreSectorsPerRequest).is_some()
+                || algorithmic(launch)
         },
     },
 ];
@@ -400,7 +408,7 @@ pub fn short_command_for(
         Profiler::PyProf => {
             Some(format!("python -m pyprof.prof --csv -c {COLUMNS} net.dict > net.csv"))
         }
-        Profiler::PyTorch if !source.columns.contains_key(SHAPES) => Some(
+        Profiler::PyTorch if lacks_shapes(source) => Some(
             "torch.profiler.profile(record_shapes=True), then export_chrome_trace(\"trace.json.gz\")"
                 .to_owned(),
         ),
@@ -431,8 +439,12 @@ fn nvprof_command(source: &Source, needs: &[&Need]) -> Option<String> {
     (!metrics.is_empty()).then_some(command)
 }
 
-/// Where a trace of the `PyTorch` profiler keeps the shapes of tensors.
-const SHAPES: &str = "Input Dims";
+/// Whether shapes of tensors would tell more. Of a trace whose launches belong to no operator, as those of a graph that is
+/// replayed, they tell nothing.
+fn lacks_shapes(source: &Source) -> bool {
+    let has = |column: &str| source.columns.contains_key(column);
+    !has("Input Dims") && (has("operator") || source.format != "pytorch-trace")
+}
 
 /// Returns `true` if a file has a column, by its name in `PyProf`'s option `-c`: `sil` is
 /// `Sil(ns)`.

@@ -176,7 +176,7 @@ fn files(analysis: &Analysis) -> Vec<RunFile> {
 }
 
 /// Returns `true` if a clue of an export states the clock or cache control of the profiler.
-fn is_control(clue: &str) -> bool {
+pub(super) fn is_control(clue: &str) -> bool {
     clue.contains("--clock-control") || clue.contains("--cache-control")
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::gathered::is_control;
 use super::run::{
     Run, RunDevice, RunFile, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
@@ -49,6 +50,8 @@ struct Input {
     profiler: Profiler,
     launches: u64,
     skipped_rows: u64,
+    #[serde(default)]
+    clues: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -277,8 +280,8 @@ impl Run {
 }
 
 fn run_file(input: Input) -> RunFile {
-    let Input { path, format, profiler, launches, skipped_rows } = input;
-    let controls = Vec::new();
+    let Input { path, format, profiler, launches, skipped_rows, clues } = input;
+    let controls = clues.into_iter().filter(|clue| is_control(clue)).collect();
     RunFile { path, format, profiler, launches, skipped: skipped_rows, controls }
 }
 

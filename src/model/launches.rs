@@ -501,7 +501,7 @@ impl Launches {
 /// A typed view of one launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
-    profile: &'a Profile,
+    pub(super) profile: &'a Profile,
     row: usize,
     /// Identity of the launch.
     pub head: Head,

@@ -219,3 +219,12 @@ fn first_equal(devices: &[DeviceHint]) -> Vec<usize> {
     });
     first.collect()
 }
+
+impl Launch<'_> {
+    /// Whether its time is that of the real run. Counters that it has are then of another run, at other clocks.
+    #[must_use]
+    pub fn is_of_real_run(&self) -> bool {
+        let source = self.profile.sources.get(usize::from(self.head.source));
+        source.is_some_and(|source| source.profiler.times_real_run())
+    }
+}

@@ -31,6 +31,8 @@ fn what_cannot_be_read_is_refused_with_place_reason_and_help() {
         ("own-script.csv", "unknown table; no format has these columns"),
         ("own-script.csv", "--map MAPPING.toml"),
         ("header-only.csv", "the table holds no kernel launch"),
+        ("h100-whole-graph.csv", "a whole CUDA graph: its counters are sums over several kernels"),
+        ("h100-whole-graph.csv", "ncu --graph-profiling node"),
         ("nsys-copies.csv", "copies and memsets, which has no kernels"),
         ("nsys-skipped.csv", "the report has no kernels"),
         ("nvprof-as-text.txt", "nvprof --csv --print-gpu-trace"),

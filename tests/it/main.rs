@@ -11,6 +11,8 @@ mod bad;
 mod brief;
 #[cfg(feature = "page")]
 mod browser;
+#[cfg(feature = "encodings")]
+mod captured;
 mod cases;
 mod circles;
 mod cli;

@@ -54,11 +54,11 @@ fn on_its_own_device_everything_stays_and_all_time_is_accounted_for() {
                 projected += 1;
                 let close = |one: f64, two: f64| (one / two - 1.0).abs() < 1e-9;
                 let label = format!("{}: {}", path.display(), kernel.name);
-                assert!(close(one.measured.get(), kernel.modeled.get()), "{label}");
-                assert!(
-                    close(one.roofline_time.get(), kernel.roofline_time.unwrap().get()),
-                    "{label}"
-                );
+                // Launches that are faster than their roof are kept as they are.
+                let (of_kernel, roof) = (kernel.modeled, kernel.roofline_time.unwrap());
+                let has_kept = kernel.launches > 1 && one.measured < of_kernel;
+                assert!(has_kept || close(one.measured.get(), of_kernel.get()), "{label}: {one:?}");
+                assert!(has_kept || close(one.roofline_time.get(), roof.get()), "{label}: {one:?}");
                 assert!(close(one.ideal.get(), one.roofline_time.get()), "{label}: {one:?}");
                 assert!(
                     close(one.projected.get(), one.measured.get().max(one.ideal.get()))

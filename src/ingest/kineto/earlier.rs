@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use super::gathered::{Kernel, Setting};
 use super::links::Links;
+use crate::plain::counted;
 
 /// So many launches of the same names and grids in a row are no accident.
 const ALIKE: usize = 16;
@@ -39,6 +40,17 @@ pub(super) fn twins(
         twins.extend((1..=same).map(|back| (stream[earlier - back], stream[end - back])));
     }
     twins
+}
+
+/// What is to be said of launches with twins.
+pub(super) fn clue(twins: &[(usize, usize)]) -> Option<String> {
+    let launches = counted(twins.len() as u64, "launch is", "launches are");
+    let has = if twins.len() == 1 { "it has" } else { "they have" };
+    (!twins.is_empty()).then(|| {
+        format!(
+            "{launches} from before the trace: what {has} to do is taken from the same launches of a later step"
+        )
+    })
 }
 
 /// Where a later run of the launches ends that ends as the first `earlier` launches do, and how many are the same.

@@ -121,13 +121,7 @@ impl Writer {
         let mut judgements = Judgements::of(&mut works, &links, &kernels, &members);
         let twins = earlier::twins(&kernels, &settings, &links);
         judgements.take_over(&twins);
-        if !twins.is_empty() {
-            clues.push(format!(
-                "{} from before the trace: what {} to do is taken from the same launches of a later step",
-                counted(twins.len() as u64, "launch is", "launches are"),
-                if twins.len() == 1 { "it has" } else { "they have" }
-            ));
-        }
+        clues.extend(earlier::clue(&twins));
 
         let mut labels: HashMap<u32, NameId> = HashMap::new();
         let mut hints: HashMap<Option<i64>, HintId> = HashMap::new();

@@ -19,7 +19,10 @@ pub(super) fn beside(report: &Report<'_>, style: &Style) -> Vec<String> {
     let mut found: Vec<(&Kernel, &Finding)> = apart
         .filter_map(|(kernel, found, is_near)| {
             // What a better implementation wins is among the next steps.
-            let is_step = |one: &&Finding| !one.goes_beyond_the_roof() && win(one, kernel) > 0.0;
+            let is_cached = kernel.state == State::CacheResident;
+            let is_step = |one: &&Finding| {
+                !is_cached && !one.goes_beyond_the_roof() && win(one, kernel) > 0.0
+            };
             let grave = found.iter().filter(|one| {
                 one.severity >= Severity::Medium && one.at_stake_s > 0.0 && is_built_in(one)
             });
@@ -126,9 +129,13 @@ pub(super) fn own(report: &Report<'_>, style: &Style) -> Vec<String> {
 /// That rules were skipped. How many would change in every report with each new rule, and helps nobody.
 pub(super) fn blind(report: &Report<'_>) -> Option<String> {
     report.findings.tally.iter().any(|tally| tally.cannot_judge > 0).then(|| {
-        "some rules were skipped on some kernels because metrics are missing; `rooflint inspect` \
-         prints the command that collects them, JSON lists what each rule lacked"
-            .to_owned()
+        let command = match report.analysis.supply(0.0) {
+            Some(_) => "`rooflint inspect` prints the command that collects them, ",
+            None => "",
+        };
+        format!(
+            "some rules were skipped on some kernels because metrics are missing; {command}JSON lists what each rule lacked"
+        )
     })
 }
 

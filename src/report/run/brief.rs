@@ -290,12 +290,15 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     // Where all devices are older than Nsight Compute supports, nvprof has no more to give.
     let is_in_reach =
         analysis.devices.is_empty() || !analysis.devices.iter().all(DeviceUse::is_before_counters);
-    (lacks && is_in_reach).then(|| {
-        let supplies =
-            |source: &Source| matches!(source.profiler, Profiler::NsightCompute | Profiler::PyProf);
+    let supplies =
+        |source: &Source| matches!(source.profiler, Profiler::NsightCompute | Profiler::PyProf);
+    let is_by_inspect = analysis.sources.iter().any(supplies);
+    // What only some rules need is in no command.
+    let has_remedy = !is_by_inspect || is_amd(analysis) || analysis.supply(0.0).is_some();
+    (lacks && is_in_reach && has_remedy).then(|| {
         let remedy = if is_amd(analysis) {
             Remedy::Command(AMD_WHY.to_owned())
-        } else if analysis.sources.iter().any(supplies) {
+        } else if is_by_inspect {
             Remedy::Help("`rooflint inspect FILE` prints the command".to_owned())
         } else {
             Remedy::Help("`rooflint FILE --next-ncu` prints the command".to_owned())

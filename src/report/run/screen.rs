@@ -31,6 +31,8 @@ struct Room {
     kernels: usize,
     notes: usize,
     steps: usize,
+    /// What would be won beyond the roof: it is among the issues of the full report too.
+    beyond: bool,
 }
 
 impl<'a> Screen<'a> {
@@ -44,7 +46,7 @@ impl<'a> Screen<'a> {
         // The same kernels whether sections follow or not.
         let alone = Style { full: false, ..*style };
         let mut screens = (1..=STEPS).rev().flat_map(|steps| {
-            let room = move |notes, kernels| Room { kernels, notes, steps };
+            let room = move |notes, kernels| Room { kernels, notes, steps, beyond: true };
             (1..=checks::NOTES)
                 .rev()
                 .flat_map(move |notes| (2..=KERNELS).rev().map(move |kernels| room(notes, kernels)))
@@ -53,7 +55,10 @@ impl<'a> Screen<'a> {
         let fits = |screen: &Self| lines(&screen.document(report, &alone)) <= LINES;
         screens.by_ref().map(with).find(fits).unwrap_or_else(|| {
             // All notes are in the list of inputs.
-            with(Room { kernels: 1, notes: 0, steps: 1 })
+            let least = Room { kernels: 1, notes: 0, steps: 1, beyond: true };
+            let least = with(least);
+            let room = Room { beyond: fits(&least), ..least.room };
+            Self { room, ..least }
         })
     }
 
@@ -93,7 +98,13 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> D
     }
     let mut facts: Vec<Fact> =
         brief.steps.iter().map(|step| Fact::new("Whole run", step.sentence())).collect();
-    facts.extend(brief.beyond.as_ref().map(|one| Fact::new("Beyond", one.sentence(style))));
+    facts.extend(
+        brief
+            .beyond
+            .as_ref()
+            .filter(|_| room.beyond)
+            .map(|one| Fact::new("Beyond", one.sentence(style))),
+    );
     match &brief.missing {
         // A line of its own that is never wrapped: it is there to be copied.
         Some(Missing { what, remedy: Remedy::Command(command) }) => {

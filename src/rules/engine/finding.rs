@@ -172,7 +172,7 @@ impl Finding {
     /// kernel's savings.
     #[must_use]
     pub fn goes_beyond_the_roof(&self) -> bool {
-        matches!(&*self.estimator, "pipe" | "excess-traffic")
+        matches!(self.estimator, "pipe" | "excess-traffic")
     }
 
     /// Sets a severity that does not follow from the time at stake.

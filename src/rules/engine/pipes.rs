@@ -262,9 +262,11 @@ impl Subject<'_> {
         let memory = [Quantity::L1Throughput, Quantity::L2Throughput, Quantity::DramThroughput];
         let pipes = PIPES.iter().map(|known| known.quantity).filter(|known| *known != pipe);
         let others = pipes.chain(memory).filter_map(|quantity| self.get(quantity));
-        let sm = self.get(Quantity::SmThroughput).filter(|sm| *sm > used + OTHER_PIPE);
-        let next = others.chain(sm).reduce(f64::max).ok_or(Missing(Unit::Dram.metric()))?;
         let issue = self.get(Quantity::IssueActive).unwrap_or(0.0);
+        // Busier than all pipes, and not by its issue slots: by a pipe that was not measured.
+        let sm = self.get(Quantity::SmThroughput);
+        let sm = sm.filter(|sm| *sm > used + OTHER_PIPE && *sm > issue + OTHER_PIPE);
+        let next = others.chain(sm).reduce(f64::max).ok_or(Missing(Unit::Dram.metric()))?;
         let factor = factor.clamp(0.0, 1.0);
         let won = |next: f64| roofline::next_bottleneck(self.time(), used, factor, next);
         Ok(Stake { low: won(next.max(issue)), high: won(next), estimator: "next-bottleneck" })

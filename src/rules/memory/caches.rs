@@ -28,7 +28,7 @@ pub(super) fn about_excess(
 ) -> Finding {
     let fewer = fewer_bytes(subject, factor).filter(|(_, saved)| *saved > stake.high);
     let Some((share, saved)) = fewer else { return subject.finding(message, stake) };
-    let stake = Stake { low: Seconds::ZERO, high: saved, estimator: "excess-traffic" };
+    let stake = Stake { low: stake.low, high: saved, estimator: "excess-traffic" };
     subject.finding_against(message, stake, subject.time() - saved).evidence(
         "bytes needed over DRAM bytes",
         share,
@@ -36,8 +36,8 @@ pub(super) fn about_excess(
     )
 }
 
-/// Where DRAM is the busiest unit and moves more than warps need: the share of its bytes that is needed, and the time that goes
-/// with the others.
+/// Where memory is the limit and DRAM moves more than warps need: the share of its bytes that is needed, and the time that goes
+/// with the others, which caches need not move either.
 fn fewer_bytes(subject: &Subject<'_>, factor: f64) -> Option<(f64, Seconds)> {
     /// Above this share hardly any bytes are in excess.
     const NEARLY_ALL: f64 = 0.8;
@@ -46,14 +46,15 @@ fn fewer_bytes(subject: &Subject<'_>, factor: f64) -> Option<(f64, Seconds)> {
     let missed = 1.0 - subject.get(Quantity::L1HitRate)?;
     // What is asked of L2 is what missed in L1.
     let share = factor * requested.get() / missed / kernel.bytes?.get();
-    let used = subject.utilization(Unit::Dram).ok()?;
+    let dram = subject.utilization(Unit::Dram).ok()?;
     let busy = |unit: Unit| subject.utilization(unit).unwrap_or(0.0);
-    let caches = busy(Unit::L1).max(busy(Unit::L2));
-    if used < BUSY || used < caches || !share.is_finite() || share >= NEARLY_ALL {
+    let (caches, sm) = (busy(Unit::L1).max(busy(Unit::L2)), busy(Unit::Sm));
+    let used = dram.max(caches);
+    if used < BUSY || used < sm || !share.is_finite() || share >= NEARLY_ALL {
         return None;
     }
-    let next = (caches * factor).max(busy(Unit::Sm).min(used));
-    Some((share, roofline::next_bottleneck(subject.time(), used, share, next)))
+    let left = (dram * share).max(caches * factor).max(sm) / used;
+    Some((share, subject.time() * (1.0 - left)))
 }
 
 /// A finding about bytes that device memory need not move: at least and at most so many.

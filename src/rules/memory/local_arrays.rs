@@ -1,6 +1,6 @@
 //! Flags kernels that use local memory though registers were left: arrays indexed at run time.
 
-use super::caches::{about_excess, excess};
+use super::caches::excess;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 
@@ -66,8 +66,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let why = if spills.is_some() { "without spills" } else { "although registers were left" };
     let message = format!("local memory takes {:.0}% of the L1 sectors {why}", arrays * 100.0);
-    let stake = excess(subject, 1.0 - arrays);
-    let finding = about_excess(subject, message, 1.0 - arrays, stake)
+    let finding = subject
+        .finding(message, excess(subject, 1.0 - arrays))
         .confidence(confidence)
         .evidence("local-memory share of the L1 sectors", local, "1")
         .evidence_if("spill share of the local-memory requests", spills, "1")

@@ -2,7 +2,9 @@
 
 use crate::analysis::State;
 use crate::model::Quantity;
-use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold};
+use crate::rules::{
+    Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold, Unit,
+};
 
 pub(super) const RULE: Rule = Rule {
     id: "inconsistent-passes",
@@ -63,10 +65,19 @@ fn above_highest(subject: &Subject<'_>) -> Option<f64> {
 
 /// A hit rate above one, which no cache has.
 fn beyond_whole(subject: &Subject<'_>) -> Option<(&'static str, f64)> {
-    let rates = [("L2 hit rate", Quantity::L2HitRate), ("L1 hit rate", Quantity::L1HitRate)];
-    let rates = rates.into_iter().filter_map(|(name, rate)| Some((name, subject.get(rate)?)));
+    let rates = [
+        ("L2 hit rate", Quantity::L2HitRate, Unit::L2),
+        ("L1 hit rate", Quantity::L1HitRate, Unit::L1),
+    ];
+    // Of a cache that is hardly asked for anything, what other work asks is in the rate too.
+    let is_asked = |unit| subject.utilization(unit).is_ok_and(|used| used >= ASKED);
+    let rates = rates.into_iter().filter(|(_, _, unit)| is_asked(*unit));
+    let rates = rates.filter_map(|(name, rate, _)| Some((name, subject.get(rate)?)));
     rates.filter(|(_, rate)| *rate > 1.0 + ROUNDED).max_by(|one, two| one.1.total_cmp(&two.1))
 }
+
+/// Share of its peak from which what a cache does is the kernel's.
+const ASKED: f64 = 0.05;
 
 /// What digits that an export rounds away may add to a rate.
 const ROUNDED: f64 = 1e-4;

@@ -43,21 +43,7 @@ pub(super) fn operator(
     if let Some((name, params)) = multiplied(called, data_type) {
         return of(name, false, &params);
     }
-    if let Some((places, causal)) = attended(plain) {
-        let name = match called.flag(causal) {
-            Some(false) => "attention",
-            Some(true) => "attention-causal",
-            None => "attention-maybe-causal",
-        };
-        let mut operands = tensors(&places)?;
-        // cuDNN takes images by heads by rows by width, the others rows before heads.
-        if plain.starts_with("cudnn_attention") {
-            operands.tensors.iter_mut().for_each(|tensor| {
-                if let [_, heads, rows, _] = tensor.shape.as_mut_slice() {
-                    std::mem::swap(heads, rows);
-                }
-            });
-        }
+    if let Some((name, operands)) = attended(called, fallback) {
         return of(name, plain.contains("backward"), &operands);
     }
     match plain {
@@ -168,9 +154,10 @@ fn tensors(called: &Called, places: &[usize], fallback: Option<DataType>) -> Opt
     Some(Params::of_tensors(tensors?))
 }
 
-/// Where fused attention has its queries, keys and values, and whether it is causal.
-fn attended(plain: &str) -> Option<([usize; 3], usize)> {
-    Some(match plain {
+/// Fused attention: the name of its formula by whether it is causal, and its queries, keys and values.
+fn attended(called: &Called, fallback: Option<DataType>) -> Option<(&'static str, Params)> {
+    let plain = called.plain();
+    let (places, causal) = match plain {
         "flash_attention_forward" => ([0, 1, 2], 8),
         "flash_attention_backward" => ([1, 2, 3], 11),
         // Its kind of mask is a number.
@@ -179,7 +166,22 @@ fn attended(plain: &str) -> Option<([usize; 3], usize)> {
         "cudnn_attention_forward" => ([0, 1, 2], 10),
         "cudnn_attention_backward" => ([1, 2, 3], 14),
         _ => return None,
-    })
+    };
+    let name = match called.flag(causal) {
+        Some(false) => "attention",
+        Some(true) => "attention-causal",
+        None => "attention-maybe-causal",
+    };
+    let mut operands = tensors(called, &places, fallback)?;
+    // cuDNN takes images by heads by rows by width, the others rows before heads.
+    if plain.starts_with("cudnn") {
+        for tensor in &mut operands.tensors {
+            if let [_, heads, rows, _] = tensor.shape.as_mut_slice() {
+                std::mem::swap(heads, rows);
+            }
+        }
+    }
+    Some((name, operands))
 }
 
 /// The sizes of a product of matrices, and the name of its formula.

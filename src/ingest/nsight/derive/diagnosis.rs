@@ -144,6 +144,14 @@ impl Deriver<'_, '_, '_> {
         ] {
             self.derived(*quantity, share(raw.get(*part), raw.get(*whole)), formula);
         }
+        // A kernel that does not access shared memory has no conflicts there.
+        for (quantity, part) in [
+            (Quantity::SharedLoadConflicts, Raw::SharedLoadConflicts),
+            (Quantity::SharedStoreConflicts, Raw::SharedStoreConflicts),
+        ] {
+            let none = raw.get(part).filter(|conflicts| *conflicts == 0.0);
+            self.derived(quantity, none, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_*.sum");
+        }
     }
 
     fn l2_traffic(&mut self) {

@@ -245,3 +245,17 @@ fn ranges_and_rules_come_with_the_launch() {
     assert_eq!(advice.kind, AdviceKind::Optimization);
     assert!((advice.speedup.unwrap().share - 0.125).abs() < 1e-12);
 }
+
+/// A graph that was profiled as a whole is a result of its own kind, beside launches or alone.
+#[test]
+fn a_whole_graph_is_left_out_and_counted() {
+    let (launches, names) = launches();
+    let graph = block(BlockHeader { graphs: 1, ..BlockHeader::default() }, &[]);
+    let beside = [report(&launches, &names), graph.clone()].concat();
+    let profile = read_bytes(&beside, false).unwrap();
+    assert_eq!(profile.launches.len(), launches.len());
+    assert_eq!(profile.sources[0].skips.count, 1);
+    assert!(profile.sources[0].skips.first[0].reason.starts_with("a whole CUDA graph"));
+    let error = read_bytes(&[report(&[], &names), graph].concat(), false).unwrap_err();
+    assert!(error.contains("1 row is skipped") && error.contains("a whole CUDA graph"), "{error}");
+}
