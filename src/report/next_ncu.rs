@@ -87,9 +87,9 @@ impl Reported for NextNcu<'_> {
         let which = match self.launches {
             Collected::Range { skip, count: number } => {
                 let after = match skip {
-                    0 => ": the first of these names in the profile".to_owned(),
+                    0 => ": the first of these names that the profile calls".to_owned(),
                     _ => format!(
-                        ", after {skip} of these names: as many as the profile has before them"
+                        ", after {skip} of these names: as many as the profile calls before them"
                     ),
                 };
                 format!(

@@ -67,7 +67,7 @@ pub(super) fn join(profile: &mut Profile) {
         traced.entry(key(&name, head.shape)).or_default().push(*row);
     }
     let mut used: BTreeSet<&Key> = BTreeSet::new();
-    for (host, donor) in pairs(&by_work, &traced) {
+    for (host, donor) in pairs(&names, &by_work, &traced) {
         if report.give(profile, &traced[host], &by_work[donor]) {
             used.insert(donor);
         }

@@ -4,8 +4,9 @@
 //! the operator that it belongs to. A training loop does the same in each step, so that the end of another step has the same
 //! launches in the same order, with their operators.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
+use super::event::Launch;
 use super::gathered::{Kernel, Setting};
 use super::links::Links;
 use crate::plain::counted;
@@ -13,50 +14,66 @@ use crate::plain::counted;
 /// So many launches of the same names and grids in a row are no accident.
 const ALIKE: usize = 16;
 
-/// The launches from before the trace, each with one of a later step that does the same; by their positions among kernels in
-/// the order of their starts.
-pub(super) fn twins(
+/// So many ends of later steps are looked at, at most.
+const ENDS: usize = 64;
+
+/// A launch from before the trace with the launches of later steps that do the same, by their positions among kernels in the
+/// order of their starts.
+pub(super) struct Earlier {
+    pub(super) launch: usize,
+    pub(super) twins: Vec<usize>,
+}
+
+/// The launches from before the trace.
+pub(super) fn earlier(
     kernels: &[Kernel],
-    settings: &[Setting],
+    (settings, launches): (&[Setting], &[Launch]),
     links: &Links<'_>,
-) -> Vec<(usize, usize)> {
-    let mut streams: HashMap<_, Vec<usize>> = HashMap::new();
+) -> Vec<Earlier> {
+    let mut streams: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (at, kernel) in kernels.iter().enumerate() {
         let Setting { device, stream, .. } = settings[kernel.setting as usize];
         streams.entry((device, stream)).or_default().push(at);
     }
-    let mut twins = Vec::new();
+    let mut earlier = Vec::new();
     for stream in streams.into_values() {
-        let is_linked = |at: &usize| {
-            links.launch(kernels[*at].correlation).is_some()
-                || links.operator(&kernels[*at]).is_some()
+        let is_called = |at: &usize| links.launch(kernels[*at].correlation).is_some();
+        let is_linked = |at: &usize| is_called(at) || links.operator(&kernels[*at]).is_some();
+        // Without its calls a trace does not say when the profiler began.
+        let begins = stream.iter().position(is_linked).filter(|at| is_called(&stream[*at]));
+        let Some(begins) = begins else { continue };
+        // A setting is device, stream, grid and block. Without a grid a name alone is not enough.
+        let key = |at: &usize| {
+            let Kernel { name, setting, .. } = kernels[*at];
+            let launch = settings[setting as usize].launch;
+            (name, setting, launches[launch as usize].grid.is_none().then_some(*at))
         };
-        // Without any link the trace has no calls.
-        let Some(earlier) = stream.iter().position(is_linked) else { continue };
-        // A setting is device, stream, grid and block.
-        let key = |at: &usize| (kernels[*at].name, kernels[*at].setting);
         let keys: Vec<_> = stream.iter().map(|at| Some(key(at))).collect();
-        let Some((end, same)) = as_later(&keys, earlier) else { continue };
-        twins.extend((1..=same).map(|back| (stream[earlier - back], stream[end - back])));
+        let (ends, most) = as_later(&keys, begins);
+        earlier.extend((1..=most).map(|back| Earlier {
+            launch: stream[begins - back],
+            twins: ends.iter().map(|end| stream[end - back]).collect(),
+        }));
     }
-    twins
+    earlier
 }
 
-/// What is to be said of launches with twins.
-pub(super) fn clue(twins: &[(usize, usize)]) -> Option<String> {
-    let launches = counted(twins.len() as u64, "launch is", "launches are");
-    let has = if twins.len() == 1 { "it has" } else { "they have" };
-    (!twins.is_empty()).then(|| {
-        format!(
-            "{launches} from before the trace: what {has} to do is taken from the same launches of a later step"
-        )
-    })
+/// What is to be said of so many launches that took the operators of others.
+pub(super) fn clue(number: u64) -> Option<String> {
+    let launches = counted(number, "launch", "launches");
+    let theirs = if number == 1 {
+        "its operator is that of the same launch"
+    } else {
+        "their operators are those of the same launches"
+    };
+    (number > 0).then(|| format!("{launches} began before the trace: {theirs} in later steps"))
 }
 
-/// Where a later run of the launches ends that ends as the first `earlier` launches do, and how many are the same.
-fn as_later<K: Copy + PartialEq>(keys: &[Option<K>], earlier: usize) -> Option<(usize, usize)> {
+/// Where later runs of the launches end that end as the first `earlier` launches do, and how many are the same at most. Of many
+/// ends as many as are looked at, evenly spread.
+fn as_later<K: Copy + PartialEq>(keys: &[Option<K>], earlier: usize) -> (Vec<usize>, usize) {
     if earlier == 0 {
-        return None;
+        return (Vec::new(), 0);
     }
     let (first, rest) = keys.split_at(earlier);
     let backward: Vec<Option<K>> =
@@ -65,9 +82,13 @@ fn as_later<K: Copy + PartialEq>(keys: &[Option<K>], earlier: usize) -> Option<(
     // An end after `at` launches of the rest.
     let same = |at: usize| before[earlier + 1 + (rest.len() - at)];
     let further = |at: usize| after.get(at).copied().unwrap_or(0);
-    let best = (1..=rest.len()).rev().max_by_key(|at| (same(*at), further(*at)))?;
-    let is_alike = same(best) > 0 && same(best) + further(best) >= ALIKE;
-    is_alike.then(|| (earlier + best, same(best)))
+    let most = (1..=rest.len()).map(same).max().unwrap_or(0);
+    let ends: Vec<usize> = (1..=rest.len()).filter(|at| same(*at) == most).collect();
+    if most == 0 || !ends.iter().any(|at| most + further(*at) >= ALIKE) {
+        return (Vec::new(), 0);
+    }
+    let step = ends.len().div_ceil(ENDS).max(1);
+    (ends.into_iter().step_by(step).map(|at| earlier + at).collect(), most)
 }
 
 /// How many elements from each position on are those from the start on (the Z-function), in linear time.
@@ -91,7 +112,7 @@ fn common_with_start<T: PartialEq>(of: &[T]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn ends(keys: &str, earlier: usize) -> Option<(usize, usize)> {
+    fn ends(keys: &str, earlier: usize) -> (Vec<usize>, usize) {
         let keys: Vec<Option<u8>> = keys.bytes().map(Some).collect();
         as_later(&keys, earlier)
     }
@@ -106,20 +127,20 @@ mod tests {
     #[test]
     fn launches_before_the_trace_are_those_at_the_end_of_a_later_step() {
         let step = "abcdefghijklmnopqr";
-        assert_eq!(ends(&format!("opqr{step}{step}"), 4), Some((22, 4)));
+        assert_eq!(ends(&format!("opqr{step}{step}"), 4), (vec![22, 40], 4));
         // The first of them is not of the loop: the others are.
-        assert_eq!(ends(&format!("xpqr{step}{step}"), 4), Some((22, 3)));
+        assert_eq!(ends(&format!("xpqr{step}{step}"), 4), (vec![22, 40], 3));
         // With one step in the trace nothing follows its end, and four launches are too few to tell.
-        assert_eq!(ends(&format!("opqr{step}"), 4), None);
+        assert_eq!(ends(&format!("opqr{step}"), 4), (Vec::new(), 0));
         // A whole step is enough.
-        assert_eq!(ends(&format!("{step}{step}"), 18), Some((36, 18)));
+        assert_eq!(ends(&format!("{step}{step}"), 18), (vec![36], 18));
     }
 
     #[test]
     fn launches_that_end_otherwise_are_like_none() {
         let step = "abcdefghijklmnopqr";
-        assert_eq!(ends(&format!("opqx{step}{step}"), 4), None);
-        assert_eq!(ends(&format!("{step}{step}"), 0), None);
-        assert_eq!(ends("opqr", 4), None);
+        assert_eq!(ends(&format!("opqx{step}{step}"), 4), (Vec::new(), 0));
+        assert_eq!(ends(&format!("{step}{step}"), 0), (Vec::new(), 0));
+        assert_eq!(ends("opqr", 4), (Vec::new(), 0));
     }
 }

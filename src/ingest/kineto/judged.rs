@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::earlier::Earlier;
 use super::event::Launch;
-use super::gathered::{Kernel, Setting};
+use super::gathered::{Call, Kernel, Setting};
 use super::links::Links;
 use super::work::{Judged, Member, Named, Works};
 use crate::ingest::Reading;
@@ -95,11 +96,23 @@ impl Judgements {
         judgements
     }
 
-    /// Gives launches the call and the work of others, by their positions.
-    pub(super) fn take_over(&mut self, twins: &[(usize, usize)]) {
-        for (launch, twin) in twins {
-            self.of[*launch] = self.of[*twin];
+    /// Gives launches from before the trace the call and the work of their twins, where all of them do the same; returns how
+    /// many there are.
+    pub(super) fn take_over(&mut self, earlier: &[Earlier], calls: &[Call]) -> u64 {
+        let mut taken = 0;
+        for Earlier { launch, twins } in earlier {
+            let does = |at: usize| {
+                let (call, work) = self.of[at];
+                (call != NONE).then(|| (calls[call as usize].operator, work))
+            };
+            let Some(first) = twins.first() else { continue };
+            let of_first = does(*first);
+            if of_first.is_some() && twins.iter().all(|twin| does(*twin) == of_first) {
+                self.of[*launch] = self.of[*first];
+                taken += 1;
+            }
         }
+        taken
     }
 
     /// The call and the work of a launch, by its position.
@@ -118,4 +131,33 @@ fn bits((work, pipe): &Judged) -> Bits {
         Some((value.to_bits(), basis.formula, basis.low.to_bits(), basis.high.to_bits()))
     };
     ([of(work.flops), of(work.bytes)], *pipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::kineto::nested::Span;
+
+    /// Launch 0 is from before the trace; 1 and 2 are of calls of one operator, 3 is of another, 4 of none.
+    #[test]
+    fn launches_from_before_the_trace_take_what_all_their_twins_do() {
+        let call = |operator| Call {
+            operator,
+            external: 0,
+            span: Span { thread: 0, start: 0, end: 1 },
+            place: 0,
+        };
+        let calls = [call(7), call(7), call(8)];
+        let taken = |twins: &[usize]| {
+            let of = vec![(NONE, 0), (0, 3), (1, 3), (2, 3), (NONE, 0)];
+            let mut judgements = Judgements { of, works: Vec::new() };
+            let earlier = [Earlier { launch: 0, twins: twins.to_vec() }];
+            (judgements.take_over(&earlier, &calls), judgements.of[0])
+        };
+        assert_eq!(taken(&[1, 2]), (1, (0, 3)));
+        assert_eq!(taken(&[1, 3]), (0, (NONE, 0)));
+        assert_eq!(taken(&[1, 4]), (0, (NONE, 0)));
+        assert_eq!(taken(&[4]), (0, (NONE, 0)));
+        assert_eq!(taken(&[]), (0, (NONE, 0)));
+    }
 }

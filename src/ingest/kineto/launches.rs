@@ -119,9 +119,8 @@ impl Writer {
         let places = Places::new(&calls, [&modules, &functions], places.into_list());
         let members = Members::new(reading, &kernels, &links, (&settings, &launches));
         let mut judgements = Judgements::of(&mut works, &links, &kernels, &members);
-        let twins = earlier::twins(&kernels, &settings, &links);
-        judgements.take_over(&twins);
-        clues.extend(earlier::clue(&twins));
+        let earlier = earlier::earlier(&kernels, (&settings, &launches), &links);
+        clues.extend(earlier::clue(judgements.take_over(&earlier, &calls)));
 
         let mut labels: HashMap<u32, NameId> = HashMap::new();
         let mut hints: HashMap<Option<i64>, HintId> = HashMap::new();

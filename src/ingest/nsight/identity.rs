@@ -18,6 +18,9 @@ pub(super) struct Identity {
     grid: Option<usize>,
     device: Option<usize>,
     compute_capability: Option<usize>,
+    /// What only graphs have on a raw page.
+    graph: Option<usize>,
+    is_raw: bool,
     nvtx: Nvtx,
     last: Option<LastDevice>,
     key: Vec<u8>,
@@ -39,6 +42,8 @@ impl Identity {
             grid: find("Grid Size"),
             device: find("Device"),
             compute_capability: find("CC"),
+            graph: find("launch__graph_contains_device_launch"),
+            is_raw: find("Metric Name").is_none(),
             nvtx: Nvtx::new(header),
             last: None,
             key: Vec::new(),
@@ -66,9 +71,14 @@ impl Identity {
         [self.process, self.id, Some(self.kernel)].into_iter().flatten().max().unwrap_or(0) + 1
     }
 
-    /// Whether a record is of a whole CUDA graph, which stands under this name between kernels.
+    /// Whether a record is of a whole CUDA graph, which stands under this name between kernels. A raw page with graphs has a
+    /// column of theirs; a details page has no other sign.
     pub(super) fn is_graph(&self, record: &Record<'_>) -> bool {
-        record.get(self.kernel) == Some(b"graph")
+        let has_sign = match self.graph {
+            Some(column) => record.get(column).is_some_and(|cell| !cell.is_empty()),
+            None => !self.is_raw,
+        };
+        has_sign && record.get(self.kernel) == Some(b"graph")
     }
 
     /// Launch number and process of a record; `None` where the launch number is no number.

@@ -182,7 +182,8 @@ impl Kernel {
         };
         let operand = tensile
             .map(|(precision, _)| precision)
-            .or_else(|| named_type(&head))
+            // The names of cuDNN's attention have the type of its instructions for both halves.
+            .or_else(|| named_type(&head).filter(|_| !has("native_sdpa")))
             .or_else(|| instruction.and_then(|found| implied_type(found, &head)));
         let around = |parts: &[&str]| parts.iter().any(|part| has(part));
         Self {

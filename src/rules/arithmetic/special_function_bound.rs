@@ -42,6 +42,9 @@ const USED: Threshold =
 /// Share of its work that the pipe is taken to keep.
 const LEFT: f64 = 0.5;
 
+/// Share of the FLOPs from which FP64 may be what is converted.
+const NOTABLE: f64 = 0.05;
+
 /// Share of the time below which counted floating-point operations are none of what keeps the pipe busy.
 const NO_ARITHMETIC: f64 = 0.02;
 
@@ -51,6 +54,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let fp64 = subject.operations(|pipe| pipe == Pipe::Fp64Vector).get();
+    let fp64_share = subject.share_of_flops(|pipe| pipe == Pipe::Fp64Vector).unwrap_or(0.0);
     let stake = subject.next_pipe(Quantity::PipeXu, LEFT)?;
     let message =
         format!("the XU pipe (special functions and conversions) is {:.0}% busy", used * 100.0);
@@ -68,12 +72,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let counted = subject.kernel.math_time.filter(|_| subject.is_counted());
     let is_whole_numbers =
         counted.is_some_and(|math| math < subject.kernel.modeled * NO_ARITHMETIC);
-    Ok(Some(finding.next(if fp64 > 0.0 {
-        "search the source for FP64 constants and functions in FP32 code: each needs conversions \
-         (F2F), which run on this pipe"
+    Ok(Some(finding.next(if fp64_share >= NOTABLE {
+        "look for conversions between FP64 and FP32 (F2F), which run on this pipe: constants without \
+         the f suffix and FP64 functions bring them into FP32 code"
     } else if is_whole_numbers {
-        "look for integer divisions and remainders, which run on this pipe: divide by constants or \
-         powers of two"
+        "look for integer divisions and conversions between types, which run on this pipe: divide \
+         by constants or powers of two"
     } else {
         "count MUFU and F2F/I2F in the SASS of the hot loop, and replace half of them"
     })))

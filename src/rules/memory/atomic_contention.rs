@@ -19,7 +19,7 @@ occupies a queue slot that loads and stores need too.
 At least `atomics` of the L2 sectors requested by SMs are atomics or reductions, and either the L2
 atomic units accept input in at least `active` of the cycles, or warps stall at least `stall` of
 the time on memory or its queue. Savings assume half as many atomics; where atomics are 30% of the
-sectors or more and neither L2 nor DRAM is 40% busy, they wait for each other, and everything above
+sectors or more, neither L2 nor DRAM is 40% busy and warps are many, they wait for each other, and everything above
 the roofline is at stake.
 
 ## Remedy
@@ -54,6 +54,9 @@ const STALL: Threshold =
 
 /// Share of the sectors from which atomics are what the kernel waits for.
 const CONTENDED: f64 = 0.3;
+
+/// Occupancy from which warps are many.
+const CROWDED: f64 = 0.25;
 
 /// Below this share of its peak a memory unit has room.
 const IDLE: f64 = 0.4;
@@ -100,7 +103,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
 pub(super) fn is_contended(subject: &Subject<'_>) -> bool {
     let is_idle = |unit| subject.utilization(unit).is_ok_and(|used| used < IDLE);
     let atomics = subject.get(Quantity::L2AtomicShare).unwrap_or(0.0);
-    atomics >= CONTENDED && is_idle(Unit::Dram) && is_idle(Unit::L2)
+    // With few warps nothing is busy either.
+    let is_crowded = !subject.leaves_idle()
+        && subject.get(Quantity::AchievedOccupancy).is_none_or(|occupancy| occupancy >= CROWDED);
+    is_crowded && atomics >= CONTENDED && is_idle(Unit::Dram) && is_idle(Unit::L2)
 }
 
 #[cfg(test)]

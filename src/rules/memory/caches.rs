@@ -43,7 +43,7 @@ fn fewer_bytes(subject: &Subject<'_>, factor: f64) -> Option<(f64, Seconds)> {
     const NEARLY_ALL: f64 = 0.8;
     let kernel = subject.kernel;
     let requested = kernel.level(MemoryLevel::L2)?.bytes;
-    let missed = 1.0 - subject.get(Quantity::L1HitRate)?;
+    let missed = Some(1.0 - subject.get(Quantity::L1HitRate)?).filter(|missed| *missed > 0.0)?;
     // What is asked of L2 is what missed in L1.
     let share = factor * requested.get() / missed / kernel.bytes?.get();
     let dram = subject.utilization(Unit::Dram).ok()?;

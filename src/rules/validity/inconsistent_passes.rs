@@ -70,7 +70,7 @@ fn beyond_whole(subject: &Subject<'_>) -> Option<(&'static str, f64)> {
         ("L1 hit rate", Quantity::L1HitRate, Unit::L1),
     ];
     // Of a cache that is hardly asked for anything, what other work asks is in the rate too.
-    let is_asked = |unit| subject.utilization(unit).is_ok_and(|used| used >= ASKED);
+    let is_asked = |unit| subject.utilization(unit).map_or(true, |used| used >= ASKED);
     let rates = rates.into_iter().filter(|(_, _, unit)| is_asked(*unit));
     let rates = rates.filter_map(|(name, rate, _)| Some((name, subject.get(rate)?)));
     rates.filter(|(_, rate)| *rate > 1.0 + ROUNDED).max_by(|one, two| one.1.total_cmp(&two.1))
@@ -89,7 +89,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let worst =
         apart.into_iter().chain(above).reduce(f64::max).or(impossible.map(|(_, rate)| rate - 1.0));
     let worst = worst.ok_or(Missing("dram__cycles_active.avg.pct_of_peak_sustained_elapsed"))?;
-    if worst <= subject.threshold(&APART) {
+    let is_rate = impossible.is_some() && apart.is_none() && above.is_none();
+    if worst <= subject.threshold(&APART) || is_rate {
         let told = |(name, rate): (&str, f64)| {
             let message =
                 format!("{name} of {:.2}%: its parts come from different passes", rate * 100.0);

@@ -175,6 +175,10 @@ fn attended(called: &Called, fallback: Option<DataType>) -> Option<(&'static str
     let mut operands = tensors(called, &places, fallback)?;
     // cuDNN takes images by heads by rows by width, the others rows before heads.
     if plain.starts_with("cudnn") {
+        // Which corner the diagonal of a rectangle begins in is not known.
+        let rows = |tensor: &Tensor| tensor.shape.get(2).copied();
+        let is_square = rows(operands.tensors.first()?) == rows(operands.tensors.get(1)?);
+        (name != "attention-causal" || is_square).then_some(())?;
         for tensor in &mut operands.tensors {
             if let [_, heads, rows, _] = tensor.shape.as_mut_slice() {
                 std::mem::swap(heads, rows);
