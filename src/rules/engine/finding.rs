@@ -168,7 +168,7 @@ impl Finding {
         finding
     }
 
-    /// Whether its cure moves the roof itself, to another pipe or to fewer bytes, so that what it wins is no part of the
+    /// Whether its cure moves the roof itself, to another pipe or to fewer bytes, so that what it wins is not part of the
     /// kernel's savings.
     #[must_use]
     pub fn goes_beyond_the_roof(&self) -> bool {

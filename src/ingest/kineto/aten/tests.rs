@@ -6,6 +6,15 @@ use crate::ingest::operators::kernel::Kernel;
 use crate::ingest::operators::operator::Place;
 use crate::model::Shape;
 
+/// The only kernel of its operator.
+const ALONE: Place = Place {
+    is_first: true,
+    is_alone: true,
+    is_only_product: true,
+    is_transformed: false,
+    is_in_steps: false,
+};
+
 fn called(name: &str, dims: &str, types: &str, values: &str) -> Called {
     let key: Vec<u8> = [name, dims, types, values]
         .iter()
@@ -19,14 +28,7 @@ fn work(called: &Called, kernel: &str) -> (Option<f64>, Option<f64>) {
     let Some(operator) = operator(called, None, &Outputs::new(), None) else {
         return (None, None);
     };
-    let place = Place {
-        is_first: true,
-        is_alone: true,
-        is_only_product: true,
-        is_transformed: false,
-        is_in_steps: false,
-    };
-    let (work, _) = operator.share(Kernel::of(kernel), place, &Shape::default());
+    let (work, _) = operator.share(Kernel::of(kernel), ALONE, &Shape::default());
     (work.flops.map(|count| count.value), work.bytes.map(|count| count.value))
 }
 
@@ -250,19 +252,12 @@ fn a_convolution_by_winograd_has_fewer_products_than_the_direct_one() {
         values,
     );
     let operator = operator(&convolution, None, &Outputs::new(), None).unwrap();
-    let place = Place {
-        is_first: true,
-        is_alone: true,
-        is_only_product: true,
-        is_transformed: false,
-        is_in_steps: false,
-    };
     let direct = 2.0 * 32.0 * 64.0 * 56.0 * 56.0 * 64.0 * 9.0;
     for (kernel, low) in [
         ("volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1", 0.25),
         ("volta_scudnn_128x64_relu_interior_nn_v1", 1.0),
     ] {
-        let (work, _) = operator.share(Kernel::of(kernel), place, &Shape::default());
+        let (work, _) = operator.share(Kernel::of(kernel), ALONE, &Shape::default());
         let flops = work.flops.unwrap();
         assert_eq!((flops.value, flops.basis.low, flops.basis.high), (direct, low, 1.0));
     }
