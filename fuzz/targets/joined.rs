@@ -55,6 +55,20 @@ fn part<'a, T>(launches: &'a [T], choices: &mut Choices<'_>) -> Option<&'a [T]> 
     is_chosen.then(|| &launches[..=choices.index(launches.len() - 1)])
 }
 
+/// Now and then some launches in a row, or the last first: what `head` and `tail`, or a sort, make of a table.
+fn excerpt(launches: &[Started], choices: &mut Choices<'_>) -> Option<Vec<Started>> {
+    if !choices.once_in(6) {
+        return None;
+    }
+    let first = choices.index(launches.len());
+    let end = first + 1 + choices.index(launches.len() - first);
+    let mut some = launches[first..end].to_vec();
+    if choices.once_in(3) {
+        some.reverse();
+    }
+    Some(some)
+}
+
 /// The exports of Nsight Compute: all counters of a run, or bytes and operations of a run each.
 fn counters(program: &[Truth], choices: &mut Choices<'_>) -> Vec<Vec<u8>> {
     let mut runs = vec![program.to_vec()];
@@ -236,6 +250,9 @@ pub(crate) fn joined(bytes: &[u8]) {
         }
         if let Some(part) = part(&started, &mut choices) {
             files.push(trace(part, form, &mut choices));
+        }
+        if let Some(some) = excerpt(&started, &mut choices) {
+            files.push(trace(&some, form, &mut choices));
         }
         traces.push(started);
     }

@@ -35,6 +35,7 @@ mod lines;
 mod look_alikes;
 mod mapped;
 mod means;
+mod name_forms;
 mod nsight;
 mod nsys;
 mod numerals;
@@ -57,6 +58,7 @@ mod split;
 mod steps;
 mod sums;
 mod timeline;
+mod trace_parts;
 mod traced_twice;
 mod workload;
 
@@ -254,6 +256,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
             .help("run `rooflint formats` to see what can be read"));
     }
     workload::join_times(&mut profile);
+    trace_parts::leave_out(&mut profile);
     // Copies are no separate runs; what a joined run and its launch table share shows afterwards.
     duplicates::leave_out(&mut profile, Which::Equal);
     traced_twice::leave_out(&mut profile);

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::alike::{Alike, may_be_one};
 use super::complete::complete;
+use super::name_forms::is_whole;
 use crate::model::{
     DeviceHint, Head, HintId, NameId, OriginKind, Profile, Profiler, Quantity, Shape, Values,
 };
@@ -188,7 +189,13 @@ fn says(hint: &DeviceHint) -> (bool, usize) {
 pub(super) fn describe(profile: &mut Profile, row: usize, other: usize) {
     let [own, others] = [row, other].map(|row| profile.launches.head(row));
     let (shape, of_other) = (own.shape, others.shape);
+    let is_short = !is_whole(profile.names.get(own.name));
     let head = Head {
+        name: if is_short && is_whole(profile.names.get(others.name)) {
+            others.name
+        } else {
+            own.name
+        },
         operator: if own.operator == NameId::default() { others.operator } else { own.operator },
         shape: Shape {
             grid: shape.grid.or(of_other.grid),

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use super::name_forms::Form;
 use crate::model::{Head, HintId, NameId, Profile, Profiler, Quantity, Shape, Source};
 
 /// Formats whose rows are sums over launches; a mapping says so itself.
@@ -26,6 +27,9 @@ const AGREES: f64 = 1e-3;
 /// Two prints of one sum in one format differ by less than this share; sums of two ranks are nearly equal too.
 const SAME: f64 = 1e-6;
 
+/// Of so many kernels a table may leave out the rest of its run.
+const FEWEST: usize = 4;
+
 /// What a table has one row for: process, kernel, operator, shape, device, and the registers and shared memory.
 type Key = (u32, NameId, NameId, Shape, HintId, [Option<u64>; 2]);
 
@@ -37,6 +41,11 @@ struct Sum {
 }
 
 impl Sum {
+    fn add(&mut self, other: Self) {
+        self.launches += other.launches;
+        self.time += other.time;
+    }
+
     fn agrees(self, other: Self, within: f64) -> bool {
         self.launches == other.launches
             && (self.time - other.time).abs() <= within * self.time.max(other.time)
@@ -63,10 +72,9 @@ pub(super) fn leave_out(profile: &mut Profile) {
             profile.check(format!("{}: {note}", profile.sources[source].path));
         }
     }
-    let sums: Vec<BTreeMap<NameId, Sum>> =
-        rows.iter().map(|rows| by_name(profile, rows, &gone)).collect();
+    let sums: Vec<Sums> = rows.iter().map(|rows| Sums::new(profile, rows, &gone)).collect();
     for source in 0..rows.len() {
-        if !profile.sources[source].sums || sums[source].is_empty() {
+        if !profile.sources[source].sums || sums[source].of.is_empty() {
             continue;
         }
         // Of two that say the same launches say more than sums, then more rows; of equals the first stays.
@@ -75,14 +83,10 @@ pub(super) fn leave_out(profile: &mut Profile) {
             let format = |at: usize| (profile.sources[at].sums, &profile.sources[at].format);
             let within = if format(other) == format(source) { SAME } else { AGREES };
             other != source
-                && sums[other].len() == sums[source].len()
                 && rank(other) > rank(source)
                 // Times under Nsight Compute are not those that a trace summed up.
                 && profile.sources[other].profiler != Profiler::NsightCompute
-                && sums[source].iter().all(|(name, sum)| {
-                    sum.time > 0.0
-                        && sums[other].get(name).is_some_and(|one| one.agrees(*sum, within))
-                })
+                && sums[source].lie_in(&sums[other], within, profile)
         };
         let Some(other) = (0..rows.len()).find(|other| says_more(*other)) else { continue };
         let path = |at: usize| profile.sources[at].path.clone();
@@ -134,14 +138,72 @@ fn sum(profile: &Profile, row: usize) -> Sum {
     Sum { launches, time: time * launches as f64 }
 }
 
-fn by_name(profile: &Profile, rows: &[usize], gone: &[bool]) -> BTreeMap<NameId, Sum> {
-    let mut sums: BTreeMap<NameId, Sum> = BTreeMap::new();
-    for row in rows.iter().filter(|row| !gone[**row]) {
-        let one = sum(profile, *row);
-        let all = sums.entry(profile.launches.head(*row).name).or_default();
-        *all = Sum { launches: all.launches + one.launches, time: all.time + one.time };
+/// The sums of the kernels of an input, and how their names are written.
+struct Sums {
+    of: BTreeMap<NameId, Sum>,
+    rows: Vec<(NameId, Sum)>,
+    form: Form,
+}
+
+impl Sums {
+    fn new(profile: &Profile, rows: &[usize], gone: &[bool]) -> Self {
+        let rows = rows.iter().filter(|row| !gone[**row]);
+        let rows: Vec<(NameId, Sum)> =
+            rows.map(|row| (profile.launches.head(*row).name, sum(profile, *row))).collect();
+        let mut of: BTreeMap<NameId, Sum> = BTreeMap::new();
+        for (name, sum) in &rows {
+            of.entry(*name).or_default().add(*sum);
+        }
+        let form = Form::of(of.keys().map(|name| profile.names.get(*name)));
+        Self { of, rows, form }
     }
-    sums
+
+    /// The sums by names in a form.
+    fn by_name(&self, profile: &Profile, form: Form) -> BTreeMap<String, Sum> {
+        let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+        for (name, sum) in &self.of {
+            sums.entry(form.shortened(profile.names.get(*name))).or_default().add(*sum);
+        }
+        sums
+    }
+
+    /// Whether each row is that of another kernel of an input: names that are cut may be alike.
+    fn rows_lie_in(&self, other: &Self, within: f64, profile: &Profile) -> bool {
+        let mut kernels: BTreeMap<String, Vec<Sum>> = BTreeMap::new();
+        for (name, sum) in &other.of {
+            kernels.entry(self.form.shortened(profile.names.get(*name))).or_default().push(*sum);
+        }
+        self.rows.iter().all(|(name, sum)| {
+            let kernels = kernels.get_mut(profile.names.get(*name));
+            kernels.is_some_and(|kernels| {
+                let at = kernels.iter().position(|one| one.agrees(*sum, within));
+                at.map(|at| kernels.swap_remove(at)).is_some()
+            })
+        })
+    }
+
+    /// Whether another input has the same kernels with the same sums, and perhaps more: a table may show only the longest.
+    fn lie_in(&self, other: &Self, within: f64, profile: &Profile) -> bool {
+        if self.of.values().any(|sum| sum.time <= 0.0) {
+            return false;
+        }
+        let form = self.form.min(other.form);
+        if form == Form::Whole || self.form == other.form {
+            return (self.of.len() == other.of.len() || self.of.len() >= FEWEST)
+                && self.of.iter().all(|(name, sum)| {
+                    other.of.get(name).is_some_and(|one| one.agrees(*sum, within))
+                });
+        }
+        if matches!(self.form, Form::Cut(_)) && form == self.form {
+            return (self.rows.len() == other.of.len() || self.rows.len() >= FEWEST)
+                && self.rows_lie_in(other, within, profile);
+        }
+        let [own, others] = [self, other].map(|sums| sums.by_name(profile, form));
+        (own.len() == others.len() || own.len() >= FEWEST)
+            && own
+                .iter()
+                .all(|(name, sum)| others.get(name).is_some_and(|one| one.agrees(*sum, within)))
+    }
 }
 
 /// Whether two rows say the same of a kernel.
@@ -327,5 +389,55 @@ mod tests {
         assert_eq!((launches(&profile), profile.checks.len()), (8, 0));
         let other = sums.replace("\"mul\"", "\"sub\"");
         assert_eq!(launches(&read_all(&[TRACE, &other])), 8);
+    }
+
+    /// `key_averages().table()` cuts names, and shows the kernels that took longest.
+    #[test]
+    fn sums_of_names_that_are_cut_or_bare_lie_in_a_trace() {
+        let kernel =
+            |at: u32| format!("void at::native::elementwise_kernel<128, 4, Functor{at}>(int)");
+        let header =
+            "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n";
+        let launch = |at: u32| {
+            format!(
+                "{at}000,{}000,{at},64,1,1,128,1,1,A100 (0),1,7,\"{}\"\n",
+                10 + at % 6,
+                kernel(at % 6)
+            )
+        };
+        let trace = header.to_owned() + &(0..12).map(launch).collect::<String>();
+        let averages = |kernels: std::ops::Range<u32>, longer: u32| {
+            let row = |at: u32| {
+                let name: String = kernel(at).chars().take(52).collect();
+                format!(
+                    "{name}...  0.00%  0.000us  0.00%  0.000us  0.000us  {}.000us  9.00%  1us  1us  2\n",
+                    2 * (10 + at) + longer
+                )
+            };
+            "Name  Self CPU %  Self CPU  CPU total %  CPU total  CPU time avg  Self CUDA  Self CUDA %  CUDA total  CUDA time avg  # of Calls\n"
+                .to_owned()
+                + &kernels.map(row).collect::<String>()
+        };
+        for (table, all) in [
+            (averages(0..6, 0), 12),
+            (averages(2..6, 0), 12),
+            // Three kernels are not enough, and other sums are of another run.
+            (averages(3..6, 0), 18),
+            (averages(0..6, 1), 24),
+        ] {
+            for texts in [[&trace, &table], [&table, &trace]] {
+                let profile = read_all(&texts.map(String::as_str));
+                let is_named = profile.checks.iter().any(|check| check.contains(" sums up "));
+                assert_eq!((launches(&profile), is_named), (all, all == 12), "{table}");
+            }
+        }
+        // Only the names of functions: all six are one.
+        let time: u32 = (0..6).map(|at| 2000 * (10 + at)).sum();
+        let base = format!(
+            "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n100.0,{time},12,{}.0,1.0,1,1,0.0,elementwise_kernel\n",
+            time / 12
+        );
+        let profile = read_all(&[&trace, &base]);
+        assert_eq!((launches(&profile), profile.checks.len()), (12, 1));
     }
 }

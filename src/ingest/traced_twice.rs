@@ -8,8 +8,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::alike::Alike;
 use super::duplicates;
+use super::name_forms::identifier;
 use super::runs::describe;
-use crate::model::{KernelName, Profile, Profiler, Quantity};
+use crate::model::{Profile, Profiler, Quantity};
 use crate::plain::counted;
 
 /// Fewer launches at the same times are not enough to see that two traces are one.
@@ -184,14 +185,6 @@ fn are_on_others(profile: &Profile, one: &Ran, two: &Ran) -> bool {
         profile.devices.get(usize::from(device.0))?.ordinal.as_deref()
     };
     ordinal(one).zip(ordinal(two)).is_some_and(|(one, two)| one != two)
-}
-
-/// The name of a function without its type, its namespaces and what follows: some formats have no more.
-fn identifier(name: &str) -> String {
-    let head = KernelName::head(name);
-    let end = head.find('<').unwrap_or(head.len());
-    let bare = head[..end].rsplit([' ', ':']).next().unwrap_or_default();
-    if bare.is_empty() { name.to_owned() } else { bare.to_owned() }
 }
 
 #[cfg(test)]

@@ -282,10 +282,11 @@ impl Launches {
         self.column(quantity).put(row, value, origin);
     }
 
-    /// Replaces operator, shape, device and stream of an existing launch, which were not known at first.
+    /// Replaces name, operator, shape, device and stream of an existing launch, which were not known at first.
     pub fn describe(&mut self, row: usize, head: &Head) {
         let shape = self.shape_id(head.shape);
-        let Heads { len, operator, shape: shapes, device, stream, .. } = &mut self.heads;
+        let Heads { len, name, operator, shape: shapes, device, stream, .. } = &mut self.heads;
+        name.set(row, *len, head.name);
         operator.set(row, *len, head.operator);
         shapes.set(row, *len, shape);
         device.set(row, *len, head.device);
@@ -582,9 +583,8 @@ mod tests {
         for impossible in [f64::NAN, f64::INFINITY, -1.0, 1e30] {
             values.set(Quantity::DramBytes, impossible, two);
         }
-        for impossible in [0.0, -1.0] {
-            values.set(Quantity::SmClock, impossible, two);
-        }
+        values.set(Quantity::SmClock, 0.0, two);
+        values.set(Quantity::SmClock, -1.0, two);
         values.set(Quantity::L2HitRate, 0.0, two);
         launches.push(Head::default(), &values);
         let times = [0, 1, 2].map(|row| launches.get(row, Quantity::Duration));

@@ -18,6 +18,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::name_forms;
 use super::runs::describe;
 use crate::model::{Head, NameId, OriginKind, Profile, Quantity, Values};
 use crate::plain::counted;
@@ -37,8 +38,28 @@ const MOST: f64 = 0.75;
 /// How many pairs of inputs are named.
 const NAMED: usize = 5;
 
-/// What identifies a launch within its run.
+/// What identifies a launch within its run: process, number, kernel, blocks.
 type Key = (u32, u32, NameId, Option<u64>);
+
+/// How launches are identified, by what all inputs have.
+struct Keys {
+    with_grid: bool,
+    /// One name for all that may be the same in another form, where inputs have several forms.
+    names: Option<HashMap<NameId, NameId>>,
+}
+
+impl Keys {
+    fn new(profile: &Profile) -> Self {
+        Self { with_grid: have_grids(profile), names: name_forms::by_identifier(profile) }
+    }
+
+    fn of(&self, profile: &Profile, row: usize) -> Key {
+        let head = profile.launches.head(row);
+        let name = self.names.as_ref().and_then(|names| names.get(&head.name));
+        let blocks = head.shape.blocks.filter(|_| self.with_grid);
+        (head.process, head.id, *name.unwrap_or(&head.name), blocks)
+    }
+}
 
 /// When launches with fewer figures than others count as copies of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +93,8 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
     if !may_repeat(profile) || began_apart(profile) {
         return;
     }
-    let with_grid = have_grids(profile);
-    let (groups, twins) = compare(profile, which, with_grid);
+    let keys = Keys::new(profile);
+    let (groups, twins) = compare(profile, which, &keys);
     let mut gone = vec![false; profile.launches.len()];
     let mut told: BTreeMap<(u16, u16), (usize, usize)> = BTreeMap::new();
     let mut other_runs: BTreeMap<u16, usize> = BTreeMap::new();
@@ -85,9 +106,9 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
             continue;
         };
         let known: HashSet<Key> =
-            groups[first].rows.iter().map(|row| key(profile, *row as usize, with_grid)).collect();
+            groups[first].rows.iter().map(|row| keys.of(profile, *row as usize)).collect();
         let rows = group.rows.iter().map(|row| *row as usize);
-        let is_shared = |row: &usize| known.contains(&key(profile, *row, with_grid));
+        let is_shared = |row: &usize| known.contains(&keys.of(profile, *row));
         let shared: Vec<usize> = rows.filter(is_shared).collect();
         if shared.len() != same {
             continue;
@@ -112,7 +133,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
         let mut seen: HashSet<(u16, Key)> = HashSet::new();
         for group in &groups {
             for row in group.rows.iter().filter(|row| !gone[**row as usize]) {
-                if !seen.insert((group.source, key(profile, *row as usize, with_grid))) {
+                if !seen.insert((group.source, keys.of(profile, *row as usize))) {
                     *other_runs.entry(group.source).or_default() += 1;
                 }
             }
@@ -170,7 +191,7 @@ fn began_apart(profile: &Profile) -> bool {
 }
 
 /// The groups of launches, and for rows that are the same as one that comes before it that row.
-fn compare(profile: &Profile, which: Which, with_grid: bool) -> (Vec<Group>, HashMap<u32, u32>) {
+fn compare(profile: &Profile, which: Which, keys: &Keys) -> (Vec<Group>, HashMap<u32, u32>) {
     /// Launches of other runs that are compared beside the first: durations are coarse, so ranks have some in common.
     const MOST_ALIKE: usize = 64;
     let mut groups: Vec<Group> = Vec::new();
@@ -185,7 +206,7 @@ fn compare(profile: &Profile, which: Which, with_grid: bool) -> (Vec<Group>, Has
     let some_round = times.iter().any(|times| *times != Times::Exact);
     for row in order(profile, &times) {
         let head = profile.launches.head(row as usize);
-        let key = key(profile, row as usize, with_grid);
+        let key = keys.of(profile, row as usize);
         let occurrence = occurrences.entry((head.source, key)).or_default();
         let group = *ids.entry((head.source, head.process, *occurrence)).or_insert_with(|| {
             groups.push(Group { source: head.source, ..Group::default() });
@@ -313,17 +334,12 @@ fn have_grids(profile: &Profile) -> bool {
     sources.all(|has| Some(has) == first)
 }
 
-fn key(profile: &Profile, row: usize, with_grid: bool) -> Key {
-    let head = profile.launches.head(row);
-    (head.process, head.id, head.name, head.shape.blocks.filter(|_| with_grid))
-}
-
 /// Longer times count as this one, in picoseconds: 27 days. A clock in the place of a duration is longer.
 const LONGEST: i64 = i64::MAX / 4;
 
 /// The time in picoseconds: a profiler's clock is coarser, a number's last digit finer. What is a whole nanosecond but
 /// for a hundred-millionth was computed from cycles and their rate.
-fn time(profile: &Profile, row: usize) -> Option<i64> {
+pub(super) fn time(profile: &Profile, row: usize) -> Option<i64> {
     const COMPUTED: i64 = 100_000_000;
     let (time, _) = profile.launches.get(row, Quantity::Duration)?;
     let time = ((time * 1e12).round() as i64).min(LONGEST);
@@ -346,19 +362,37 @@ fn are_apart(profile: &Profile, one: &Head, two: &Head) -> bool {
         || (is_one_format || started.is_some()) && differ(ordinal(one), ordinal(two))
 }
 
+/// Whether two launches whose names are keyed alike may be of one kernel: pages of one profiler may differ in how much
+/// of a name they show.
+fn may_be_one_kernel(profile: &Profile, one: &Head, two: &Head) -> bool {
+    let profiler = |head: &Head| profile.sources[usize::from(head.source)].profiler;
+    one.name == two.name
+        || profiler(one) == profiler(two) && name_forms::may_be_one(profile, one.name, two.name)
+}
+
 /// Whether two launches are the same one.
 fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> bool {
     let launches = &profile.launches;
     let heads = (launches.head(one), launches.head(two));
-    if heads.0.count != heads.1.count || are_apart(profile, &heads.0, &heads.1) {
+    if heads.0.count != heads.1.count
+        || are_apart(profile, &heads.0, &heads.1)
+        || !may_be_one_kernel(profile, &heads.0, &heads.1)
+    {
         return false;
     }
     let format = |row: usize| &profile.sources[usize::from(launches.run(row).0)].format;
     let (time, other_time) = (time(profile, one), time(profile, two));
-    if which == Which::All && (format(one) != format(two) || time.xor(other_time).is_some()) {
+    let is_other_form = format(one) != format(two) || time.xor(other_time).is_some();
+    // Pages of one report in two units: one rounds, the other does not.
+    let is_other_unit = time.zip(other_time).is_some_and(|(time, other)| {
+        time != other && (time == print(time)) != (other == print(other))
+    });
+    if which == Which::All && (is_other_form || is_other_unit) {
         let near = |time: i64, other: i64| (time - other).abs() * 2 <= step(time) + 1;
         return time.zip(other_time).is_none_or(|(time, other)| near(time, other))
-            && mostly_agree(profile, one, two, time == other_time);
+            && share_that_agrees(profile, one, two).map_or(time == other_time, |share| {
+                share >= if is_other_form { MOST } else { 1.0 }
+            });
     }
     time == other_time
         && launches.quantities().all(|quantity| {
@@ -380,9 +414,9 @@ fn is_near(one: f64, two: f64, (share, amount): (f64, f64)) -> bool {
     (one - two).abs() <= share * one.abs().max(two.abs()) + amount
 }
 
-/// Whether most figures of two pages agree; without any but the time, whether that is `enough`. The SM clock does
-/// not take part: each page shows that of another pass.
-fn mostly_agree(profile: &Profile, one: usize, two: usize, enough: bool) -> bool {
+/// Which share of the figures that two pages have agrees; none without any but the time. The SM clock does not take
+/// part: each page shows that of another pass.
+fn share_that_agrees(profile: &Profile, one: usize, two: usize) -> Option<f64> {
     let launches = &profile.launches;
     let (mut all, mut same) = (0_u32, 0_u32);
     let others = [Quantity::Duration, Quantity::SmClock];
@@ -392,7 +426,7 @@ fn mostly_agree(profile: &Profile, one: usize, two: usize, enough: bool) -> bool
         all += 1;
         same += u32::from(is_near(one, two, ROUNDED));
     }
-    if all == 0 { enough } else { f64::from(same) >= MOST * f64::from(all) }
+    (all > 0).then(|| f64::from(same) / f64::from(all))
 }
 
 /// Gives a launch what only its copy has. Peaks become those at the clock of the launch: each page shows that of

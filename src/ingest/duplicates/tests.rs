@@ -1,7 +1,7 @@
 //! Tests of launches that were read twice.
 
 use super::*;
-use crate::model::{DeviceHint, Origin, OriginId, Shape, Source};
+use crate::model::{DeviceHint, Origin, OriginId, Profiler, Shape, Source};
 
 /// Seconds since 1970 in the place of a duration, and the longest time there can be.
 #[test]
@@ -234,4 +234,51 @@ fn what_has_more_figures_is_left_until_runs_are_joined_and_then_completes() {
     leave_out(&mut profile, Which::All);
     assert_eq!(profile.launches.len(), 1);
     assert_eq!(profile.launch(0).value(Quantity::DramBytes), B);
+}
+
+/// A page with `--print-units auto` rounds times to two decimals of its unit, one with `base` does not.
+#[test]
+fn pages_of_one_report_in_two_units_are_one_run() {
+    let left = |times: [f64; 2], bytes: [f64; 2]| {
+        let rows = [(0, 1, 0, times[0], Some(bytes[0])), (1, 1, 0, times[1], Some(bytes[1]))];
+        left(&rows, Which::All).0
+    };
+    assert_eq!(left([12_345.0, 12_350.0], [1e6, 1.004e6]), 1);
+    assert_eq!(left([12_350.0, 12_345.0], [1e6, 1.004e6]), 1);
+    // Too far apart, neither is rounded, both are, or their bytes differ.
+    assert_eq!(left([12_345.0, 12_360.0], [1e6, 1e6]), 2);
+    assert_eq!(left([12_345.0, 12_347.0], [1e6, 1e6]), 2);
+    assert_eq!(left([12_340.0, 12_350.0], [1e6, 1e6]), 2);
+    assert_eq!(left([12_345.0, 12_350.0], [1e6, 1.1e6]), 2);
+}
+
+/// `--print-kernel-base function` shows only the name of the function, `mangled` that of the compiler.
+#[test]
+fn pages_of_one_report_with_other_forms_of_names_are_one_run() {
+    let left = |names: [&str; 2], profilers: [Profiler; 2]| {
+        let mut profile = profile(&[]);
+        for (source, profiler) in profilers.into_iter().enumerate() {
+            profile.sources[source].profiler = profiler;
+        }
+        let mut values = Values::default();
+        values.set(Quantity::Duration, 5e-7, OriginId::default());
+        for (source, name) in names.into_iter().enumerate() {
+            let name = profile.names.id(name);
+            let head = Head { source: source as u16, id: 3, name, count: 1, ..Head::default() };
+            profile.launches.push(head, &values);
+        }
+        leave_out(&mut profile, Which::All);
+        let name = profile.names.get(profile.launches.head(0).name);
+        (profile.launches.len(), name.to_owned())
+    };
+    let whole = "void ns::gemm<4>(int)";
+    let ncu = [Profiler::NsightCompute; 2];
+    for names in [[whole, "gemm"], ["gemm", whole], ["_ZN2ns4gemmILi4EEEvi", whole]] {
+        assert_eq!(left(names, ncu), (1, whole.to_owned()), "{names:?}");
+    }
+    for names in [[whole, "relu"], [whole, "void ns::gemm<8>(int)"], ["relu", "gemm"]] {
+        assert_eq!(left(names, ncu).0, 2, "{names:?}");
+    }
+    // Numbers of launches of two profilers have nothing in common.
+    assert_eq!(left([whole, "gemm"], [Profiler::NsightSystems, Profiler::PyProf]).0, 2);
 }

@@ -29,7 +29,8 @@ pub(super) fn checks(report: &Report<'_>, most: usize, style: &Style) -> Vec<Str
     lines.extend(notes.iter().take(most).map(|note| shortened(files.named(note), whole)));
     if let rest @ 1.. = notes.len().saturating_sub(most) {
         let them = if rest == 1 { "it" } else { "them" };
-        let rest = count(rest as u64, "more note", "more notes");
+        let (note, notes) = if most > 0 { ("more note", "more notes") } else { ("note", "notes") };
+        let rest = count(rest as u64, note, notes);
         lines.push(format!("{rest} on the input ({whole} lists {them})"));
     }
     lines
@@ -75,6 +76,8 @@ mod tests {
         let [first, second, ..] = all;
         let rest = "2 more notes on the input (--full lists them)";
         assert_eq!(checks(&bench.report(), 2, &style), [first, second, rest]);
+        let none = "4 notes on the input (--full lists them)";
+        assert_eq!(checks(&bench.report(), 0, &style), [none]);
         bench.analysis.sources[0].skips.count = 1;
         bench.analysis.unread = 2;
         let found = checks(&bench.report(), 3, &style);
