@@ -45,6 +45,8 @@ pub(super) struct Evidence {
     /// Why a cell that can be read in two ways must have this sign.
     because_comma: Option<String>,
     because_point: Option<String>,
+    /// The first cell with a single point before three digits: decimals, unless something speaks against it.
+    lone_point: Option<(String, Place)>,
     /// The first whole number with a single point before three digits, which must group them then.
     whole_with_point: Option<String>,
 }
@@ -108,11 +110,13 @@ impl Evidence {
                 }
                 self.weigh(body, content);
             }
-            None if (commas, points) == (0, 1)
-                && content == Content::Whole
-                && !body.ends_with(".000") =>
-            {
-                self.whole_with_point.get_or_insert_with(|| body.to_owned());
+            None if (commas, points) == (0, 1) => {
+                if self.lone_point.is_none() {
+                    self.lone_point = Some((body.to_owned(), place()));
+                }
+                if content == Content::Whole && !body.ends_with(".000") {
+                    self.whole_with_point.get_or_insert_with(|| body.to_owned());
+                }
             }
             None => {}
         }
@@ -157,6 +161,9 @@ impl Evidence {
             return Verdict::Open(Some([shows(comma), shows(point)]));
         }
         match (&self.ambiguous, &self.because_comma, &self.because_point) {
+            (None, Some(why), None) if self.lone_point.is_some() => {
+                Verdict::Because(DecimalSign::Comma, why.clone())
+            }
             (None, ..) => Verdict::Nothing,
             (_, Some(why), None) => Verdict::Because(DecimalSign::Comma, why.clone()),
             (_, None, Some(why)) => Verdict::Because(DecimalSign::Point, why.clone()),
@@ -209,12 +216,13 @@ impl Evidence {
         match (asked, self.verdict(), with_point) {
             (Some(sign), ..) | (None, Verdict::Clear(sign), _) => Ok(settled(sign, true)),
             (None, Verdict::Because(sign, why), _) => {
-                let (read, other) = match sign {
-                    DecimalSign::Comma => ("decimals", "point"),
-                    DecimalSign::Point => ("thousands", "comma"),
+                let (signs, read, other) = match (sign, &self.ambiguous) {
+                    (DecimalSign::Comma, None) => ("points", "thousands", "point"),
+                    (DecimalSign::Comma, _) => ("commas", "decimals", "point"),
+                    (DecimalSign::Point, _) => ("commas", "thousands", "comma"),
                 };
                 let note = format!(
-                    "commas in numbers are read as those of {read}, because {why}; --decimal-sign {other} changes it"
+                    "{signs} in numbers are read as those of {read}, because {why}; --decimal-sign {other} changes it"
                 );
                 let is_usual = sign == DecimalSign::Point && never;
                 Ok(Settled { note: (!is_usual).then_some(note), ..settled(sign, true) })

@@ -51,7 +51,10 @@ pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestErr
     if let [(name, _)] = claims.as_slice()
         && let Some(format) = super::format(name)
     {
-        return Ok(format);
+        return match foreign::beside_kernels(reading) {
+            Some(error) => Err(error.foreign()),
+            None => Ok(format),
+        };
     }
     let considered = |answers: &[&(&'static str, Sniff)]| -> Vec<String> {
         answers.iter().map(|(name, sniff)| format!("{name}: {}", sniff.reason())).collect()

@@ -67,9 +67,11 @@ impl Form {
 /// What stands in the place of the end of a name.
 const CUT: &str = "...";
 
-/// Whether one of two names with the same identifier may be that of the other in another form: two whole ones are not.
+/// Whether one of two names with the same identifier may be that of the other in another form: two in one form are not.
 pub(super) fn may_be_one(profile: &Profile, one: NameId, other: NameId) -> bool {
-    one == other || ![one, other].iter().all(|name| is_whole(profile.names.get(*name)))
+    let [first, second] = [one, other].map(|name| profile.names.get(name));
+    let is_mangled = |name: &str| name.starts_with("_Z");
+    one == other || (is_whole(first), is_mangled(first)) != (is_whole(second), is_mangled(second))
 }
 
 /// For each name the first that has its identifier, if some inputs have whole names and others have none.

@@ -5,8 +5,10 @@
 //! the run counts once. A row of a kernel with other values is of another run or process, and counts. A table whose
 //! kernels have as many launches and the same time in another input says again what that has.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::name_forms::Form;
 use crate::model::{Head, HintId, NameId, Profile, Profiler, Quantity, Shape, Source};
@@ -68,6 +70,11 @@ pub(super) fn leave_out(profile: &mut Profile) {
     for (source, rows) in rows.iter().enumerate() {
         if profile.sources[source].sums
             && let Some(note) = copies(profile, rows, &mut gone)
+        {
+            profile.check(format!("{}: {note}", profile.sources[source].path));
+        }
+        if profile.sources[source].sums
+            && let Some(note) = without_grids(profile, rows, &mut gone)
         {
             profile.check(format!("{}: {note}", profile.sources[source].path));
         }
@@ -138,11 +145,16 @@ fn sum(profile: &Profile, row: usize) -> Sum {
     Sum { launches, time: time * launches as f64 }
 }
 
+/// The sums of the kernels of an input by their names in a form, each kernel apart.
+type ByName = BTreeMap<String, Vec<Sum>>;
+
 /// The sums of the kernels of an input, and how their names are written.
 struct Sums {
     of: BTreeMap<NameId, Sum>,
     rows: Vec<(NameId, Sum)>,
     form: Form,
+    /// By names in shorter forms, once they were asked for: many inputs are compared with each other.
+    shortened: RefCell<BTreeMap<Form, Rc<ByName>>>,
 }
 
 impl Sums {
@@ -155,30 +167,29 @@ impl Sums {
             of.entry(*name).or_default().add(*sum);
         }
         let form = Form::of(of.keys().map(|name| profile.names.get(*name)));
-        Self { of, rows, form }
+        Self { of, rows, form, shortened: RefCell::default() }
     }
 
-    /// The sums by names in a form.
-    fn by_name(&self, profile: &Profile, form: Form) -> BTreeMap<String, Sum> {
-        let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
-        for (name, sum) in &self.of {
-            sums.entry(form.shortened(profile.names.get(*name))).or_default().add(*sum);
-        }
-        sums
+    /// The sums of kernels by names in a form.
+    fn by_name(&self, profile: &Profile, form: Form) -> Rc<ByName> {
+        let make = || {
+            let mut sums = ByName::new();
+            for (name, sum) in &self.of {
+                sums.entry(form.shortened(profile.names.get(*name))).or_default().push(*sum);
+            }
+            Rc::new(sums)
+        };
+        self.shortened.borrow_mut().entry(form).or_insert_with(make).clone()
     }
 
     /// Whether each row is that of another kernel of an input: names that are cut may be alike.
     fn rows_lie_in(&self, other: &Self, within: f64, profile: &Profile) -> bool {
-        let mut kernels: BTreeMap<String, Vec<Sum>> = BTreeMap::new();
-        for (name, sum) in &other.of {
-            kernels.entry(self.form.shortened(profile.names.get(*name))).or_default().push(*sum);
-        }
+        let kernels = other.by_name(profile, self.form);
+        let mut taken: HashSet<(&str, usize)> = HashSet::new();
         self.rows.iter().all(|(name, sum)| {
-            let kernels = kernels.get_mut(profile.names.get(*name));
-            kernels.is_some_and(|kernels| {
-                let at = kernels.iter().position(|one| one.agrees(*sum, within));
-                at.map(|at| kernels.swap_remove(at)).is_some()
-            })
+            let name = profile.names.get(*name);
+            let mut kernels = kernels.get(name).into_iter().flatten().enumerate();
+            kernels.any(|(at, one)| one.agrees(*sum, within) && taken.insert((name, at)))
         })
     }
 
@@ -199,10 +210,16 @@ impl Sums {
                 && self.rows_lie_in(other, within, profile);
         }
         let [own, others] = [self, other].map(|sums| sums.by_name(profile, form));
+        let all = |sums: &[Sum]| {
+            sums.iter().fold(Sum::default(), |mut all, one| {
+                all.add(*one);
+                all
+            })
+        };
         (own.len() == others.len() || own.len() >= FEWEST)
-            && own
-                .iter()
-                .all(|(name, sum)| others.get(name).is_some_and(|one| one.agrees(*sum, within)))
+            && own.iter().all(|(name, sums)| {
+                others.get(name).is_some_and(|others| all(others).agrees(all(sums), within))
+            })
     }
 }
 
@@ -216,6 +233,29 @@ fn is_same(profile: &Profile, one: usize, two: usize) -> bool {
             let value = |row| launches.get(row, quantity).map(|(value, _)| value);
             value(one) == value(two)
         })
+}
+
+/// Marks the sums of kernels, if the file also has those of all of them by grid: two reports of one run were joined.
+fn without_grids(profile: &mut Profile, rows: &[usize], gone: &mut [bool]) -> Option<String> {
+    let has_grid = |row: &&usize| profile.launches.head(**row).shape.blocks.is_some();
+    let (by_grid, whole): (Vec<usize>, Vec<usize>) =
+        rows.iter().filter(|row| !gone[**row]).partition(has_grid);
+    let [by_grid, sums] = [&by_grid, &whole].map(|rows| Sums::new(profile, rows, gone).of);
+    let is_same = !sums.is_empty()
+        && sums.len() == by_grid.len()
+        && sums
+            .iter()
+            .all(|(name, sum)| by_grid.get(name).is_some_and(|one| one.agrees(*sum, AGREES)));
+    if !is_same {
+        return None;
+    }
+    let launches: u64 = whole.iter().map(|row| sum(profile, *row).launches).sum();
+    let source = usize::from(profile.launches.run(whole[0]).0);
+    profile.sources[source].repeated += launches;
+    for row in whole {
+        gone[row] = true;
+    }
+    Some("the sums of kernels are also there by grid; counted once".to_owned())
 }
 
 /// Marks rows of a table that repeat others if all that repeat a kernel are copies; gives what is to be said.
@@ -335,6 +375,34 @@ mod tests {
         assert_eq!((launches(&profile), profile.checks.len()), (8, 0));
         let profile = read_all(&[&format!("{HEADER}{ROWS}"), &format!("{HEADER}{ROWS}")]);
         assert_eq!((launches(&profile), profile.checks.len()), (4, 1));
+    }
+
+    /// `nsys stats` with two reports in one file.
+    #[test]
+    fn sums_of_kernels_beside_sums_by_grid_count_once() {
+        let header =
+            "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns)";
+        let sums = format!(
+            "{header},Name\n75.0,6000,3,2000.0,1,1,1,0.0,add\n25.0,2000,1,2000.0,1,1,1,0.0,mul\n"
+        );
+        let row = |part: &str| format!("{part},1,1,1,0.0,  64    1    1, 128    1    1");
+        let by_grid = format!(
+            "{header},GridXYZ,BlockXYZ,Name\n{},add\n50.0,4000,2,2000.0,1,1,1,0.0,  32    1    1, 128    1    1,add\n{},mul\n",
+            row("25.0,2000,1,2000.0"),
+            row("25.0,2000,1,2000.0")
+        );
+        for text in [format!("{sums}\n{by_grid}"), format!("{by_grid}\n{sums}")] {
+            let profile = read_all(&[&text]);
+            assert_eq!((launches(&profile), profile.sources[0].repeated), (4, 4), "{text}");
+            assert_eq!(
+                profile.checks,
+                ["0.csv: the sums of kernels are also there by grid; counted once"]
+            );
+            assert!(profile.iter().all(|launch| launch.head.shape.blocks.is_some()));
+        }
+        // Sums of another run.
+        let other = sums.replace("6000,3,2000.0", "6600,3,2200.0");
+        assert_eq!(launches(&read_all(&[&format!("{other}\n{by_grid}")])), 8);
     }
 
     const TRACE: &str = "Index,KernelName,gpu-id,queue-id,grd,wgr,DispatchNs,BeginNs,EndNs,CompleteNs\n\

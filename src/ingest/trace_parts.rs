@@ -4,7 +4,7 @@
 //! launches of the same kernels, as long to the last digit, at the same nanoseconds.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::alike::Alike;
 use super::duplicates;
@@ -16,8 +16,8 @@ use crate::plain::counted;
 /// starts may be equal by chance.
 const LATE: u64 = 1_000_000;
 
-/// As many launches of one start and time are compared with each other.
-const MOST_ALIKE: usize = 64;
+/// As many launches of one start and time are compared with each other: each with each.
+const MOST_ALIKE: usize = 8;
 
 /// How many pairs of inputs are named.
 const NAMED: usize = 5;
@@ -59,9 +59,7 @@ pub(super) fn leave_out(profile: &mut Profile) {
             told.push((one, two, left_out));
         }
     }
-    for (one, two, _) in &told {
-        forget_copies(profile, *one, *two);
-    }
+    forget_copies(profile, &told);
     tell(profile, &told, &rows);
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);
@@ -142,25 +140,34 @@ fn is_same(profile: &Profile, alike: &mut Alike, one: usize, two: usize) -> bool
 
 /// Whether launches that two traces share show that both are of one run: all of one, or all of the time that both cover.
 fn is_one_run(one: &[Ran], two: &[Ran], same: &[(usize, usize)], profile: &Profile) -> bool {
-    let starts = same.iter().filter_map(|pair| profile.launches.start(pair.0));
-    let (Some(first), Some(last)) = (starts.clone().min(), starts.max()) else { return false };
+    if same.len() == two.len() {
+        let start = same.first().and_then(|pair| profile.launches.start(pair.0));
+        return same.len() > 1 || start >= Some(LATE);
+    }
+    let first = one.first().max(two.first()).map_or(0, |row| row.0);
+    let last = one.last().min(two.last()).map_or(0, |row| row.0);
     let within = |rows: &[Ran]| {
         let from = rows.partition_point(|row| row.0 < first);
-        rows.partition_point(|row| row.0 <= last) - from
+        rows.partition_point(|row| row.0 <= last).saturating_sub(from)
     };
-    if same.len() == two.len() {
-        return same.len() > 1 || first >= LATE;
-    }
     same.len() > 1 && [one, two].iter().all(|rows| within(rows) == same.len())
 }
 
-/// Leaves out copies and fills of a trace that another has.
-fn forget_copies(profile: &mut Profile, one: usize, two: usize) {
-    let of = |source: usize, activity: &Activity| usize::from(activity.source) == source;
-    let what = |activity: &Activity| (activity.name, activity.start, activity.duration);
-    let known: HashSet<_> =
-        profile.activities.iter().filter(|activity| of(one, activity)).map(what).collect();
-    profile.activities.retain(|activity| !of(two, activity) || !known.contains(&what(activity)));
+/// Leaves out copies and fills of traces that those have which they are part of.
+fn forget_copies(profile: &mut Profile, told: &[(usize, usize, u64)]) {
+    let mut wholes: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (one, two, _) in told {
+        wholes.entry(*two).or_default().push(*one);
+    }
+    let are_wholes: HashSet<usize> = wholes.values().flatten().copied().collect();
+    let what = |one: &Activity| (one.name, one.start, one.duration);
+    let of_wholes =
+        profile.activities.iter().filter(|one| are_wholes.contains(&usize::from(one.source)));
+    let known: HashSet<_> = of_wholes.map(|one| (usize::from(one.source), what(one))).collect();
+    profile.activities.retain(|one| {
+        let wholes = wholes.get(&usize::from(one.source)).into_iter().flatten();
+        !wholes.copied().any(|whole| known.contains(&(whole, what(one))))
+    });
 }
 
 fn tell(profile: &mut Profile, told: &[(usize, usize, u64)], rows: &[Vec<Ran>]) {
@@ -268,6 +275,12 @@ mod tests {
             let launches = other.matches(",k").count();
             assert_eq!(left(&[&whole, &other]).0, 16 + launches, "{other}");
         }
+        // Two of five launches next to each other.
+        let few = table(7..13)
+            .replace(",507,", ",607,")
+            .replace(",508,", ",608,")
+            .replace(",512,", ",612,");
+        assert_eq!(left(&[&whole, &few]).0, 21);
         // Two launches of a longer part, among others.
         let few = table(7..13).replace(",507,", ",607,").replace(",511,", ",611,");
         assert_eq!(left(&[&whole, &few]).0, 21);

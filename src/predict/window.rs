@@ -11,6 +11,8 @@ use crate::model::DataType;
 pub(super) struct Window {
     /// N·C·H·W.
     pub(super) input: f64,
+    /// N·C·min(H, P·R)·min(W, Q·S): steps wider than the window leave rows and columns out.
+    pub(super) met: f64,
     /// N·C·P·Q.
     pub(super) output: f64,
     /// C.
@@ -72,6 +74,7 @@ impl Window {
         }
         Ok(Self {
             input: n * c * h * w,
+            met: n * c * h.min(p * r) * w.min(q * s),
             output: n * c * p * q,
             channels: c,
             taps: r * s,
@@ -96,6 +99,8 @@ pub(super) struct Convolution {
     pub(super) depth: f64,
     /// N·C·H·W.
     pub(super) input: f64,
+    /// What filters meet of the input: N·C·min(H, P·R)·min(W, Q·S).
+    pub(super) met: f64,
     /// K·(C/g)·R·S.
     pub(super) filters: f64,
     /// N·K·P·Q.
@@ -141,6 +146,7 @@ impl Convolution {
             taps: window.taps,
             depth,
             input: window.input,
+            met: window.met,
             filters: outputs * depth,
             output: window.positions * outputs,
             positions: window.positions,

@@ -263,6 +263,12 @@ fn tools() -> Vec<Case> {
             "rocprofv3 --kernel-trace",
         ),
         text(
+            "marker_api_stats.csv",
+            "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"forward\",1,5,5,100\n",
+            "a table of rocprofv3 --stats without kernels",
+            "give kernel_stats.csv",
+        ),
+        text(
             "v3.csv",
             "\"Kind\",\"Agent_Id\",\"Kernel_Name\"\n",
             "a rocprof table",

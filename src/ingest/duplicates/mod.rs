@@ -98,6 +98,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
     let mut gone = vec![false; profile.launches.len()];
     let mut told: BTreeMap<(u16, u16), (usize, usize)> = BTreeMap::new();
     let mut other_runs: BTreeMap<u16, usize> = BTreeMap::new();
+    let mut renamed: HashMap<(u16, NameId), HashSet<NameId>> = HashMap::new();
     for group in &groups {
         // Of several the first: all are the same.
         let most = group.same.iter().max_by_key(|(first, same)| (**same, u32::MAX - **first));
@@ -123,7 +124,12 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
             }
             gone[row] = true;
             profile.sources[usize::from(group.source)].repeated += 1;
+            let short = profile.launches.head(*twin as usize);
             describe(profile, *twin as usize, row);
+            let whole = profile.launches.head(*twin as usize).name;
+            if whole != short.name {
+                renamed.entry((short.source, short.name)).or_default().insert(whole);
+            }
             if which == Which::All {
                 complete(profile, *twin as usize, row);
             }
@@ -140,9 +146,24 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
         }
     }
     tell(profile, &told, &other_runs);
+    name_all(profile, &renamed);
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);
         profile.forget_devices();
+    }
+}
+
+/// Gives all launches of an input the whole name that some of them got for a short one, if there is only one.
+fn name_all(profile: &mut Profile, renamed: &HashMap<(u16, NameId), HashSet<NameId>>) {
+    if renamed.is_empty() {
+        return;
+    }
+    for row in 0..profile.launches.len() {
+        let head = profile.launches.head(row);
+        let whole = renamed.get(&(head.source, head.name)).filter(|whole| whole.len() == 1);
+        if let Some(name) = whole.and_then(|whole| whole.iter().next()) {
+            profile.launches.describe(row, &Head { name: *name, ..head });
+        }
     }
 }
 

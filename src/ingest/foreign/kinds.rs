@@ -60,6 +60,39 @@ const STATS: &str = "print its kernels: nsys stats --report cuda_gpu_trace --for
 const ROCPROF: &str = "it has no times of kernels; record them: \
     rocprofv3 --kernel-trace --output-format csv -d out -- APP";
 
+/// Tables of rocprofv3 that have the columns of its table of kernels, and only their names to tell them apart: ranges of
+/// roctx are called whatever the program calls them.
+const ROCPROF_STATS: Foreign = Foreign {
+    what: "a table of rocprofv3 --stats without kernels",
+    help: "give kernel_stats.csv; rocprofv3 --kernel-trace --stats writes it",
+    is: |file| {
+        let name = file.named.trim_end_matches(".gz").trim_end_matches(".zst");
+        [
+            "hip_api_stats.csv",
+            "hip_runtime_api_stats.csv",
+            "hip_compiler_api_stats.csv",
+            "hip_stream_stats.csv",
+            "hsa_api_stats.csv",
+            "marker_api_stats.csv",
+            "rccl_api_stats.csv",
+            "rocdecode_api_stats.csv",
+            "rocjpeg_api_stats.csv",
+            "memory_copy_stats.csv",
+            "memory_allocation_stats.csv",
+            "scratch_memory_stats.csv",
+            "domain_stats.csv",
+        ]
+        .iter()
+        .any(|ending| name.ends_with(ending))
+            && file.line("\"Name\",\"Calls\",\"TotalDurationNs\"")
+    },
+};
+
+/// The kind of a file whose table is not of kernels, though it has the columns of one.
+pub(super) fn beside_kernels(look: &Look<'_>) -> Option<&'static Foreign> {
+    (ROCPROF_STATS.is)(look).then_some(&ROCPROF_STATS)
+}
+
 /// Which table of a workload can be read.
 const OMNIPERF: &str = "give its pmc_perf.csv, or the folder";
 

@@ -22,6 +22,13 @@ pub(super) fn named(reading: &Reading<'_>) -> Option<IngestError> {
     Some(reading.error(format!("this is {}", kind.what)).help(filled(kind.help, path)))
 }
 
+/// What the file is, where its name says that its table, which has the columns of a format, is not of kernels.
+pub(super) fn beside_kernels(reading: &Reading<'_>) -> Option<IngestError> {
+    let path = &reading.source.path;
+    let kind = kinds::beside_kernels(&Look::new(&reading.sample, path))?;
+    Some(reading.error(format!("this is {}", kind.what)).help(filled(kind.help, path)))
+}
+
 /// The commands that read a table of which no format knows the columns.
 pub(super) fn by_mapping(path: &str) -> String {
     filled(kinds::BY_MAPPING, path)

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{DeviceHint, Head, Origin, Profiler, Quantity, Values};
+use crate::units::si;
 
 pub(super) const FORMAT: Format = Format {
     name: "pytorch-averages",
@@ -90,8 +91,10 @@ fn sniff(sample: &Sample) -> Sniff {
     }
 }
 
-/// A row of the table.
+/// A row of a table.
 struct Row {
+    /// The table of the file that it is in.
+    table: usize,
     line: u64,
     name: String,
     count: u32,
@@ -119,27 +122,46 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             .error("the averages of the PyTorch profiler have no time of the GPU")
             .help("record it: torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"));
     };
-    let rows = rows(reading, &columns)?;
-    let on_cpu: HashSet<&str> =
-        rows.iter().filter(|row| row.cpu > 0.0).map(|row| row.name.as_str()).collect();
+    let Rows { rows, totals } = rows(reading, &columns)?;
+    // The range around a compiled kernel has the kernel's name and its time; that around anything else has no time of its own.
+    let is_range = |row: &&Row| row.cpu > 0.0 && row.gpu <= 0.0;
+    let of = |rows: &mut dyn Iterator<Item = &Row>| -> HashSet<String> {
+        rows.map(|row| row.name.clone()).collect()
+    };
+    let launching = of(&mut rows.iter().filter(|row| row.cpu > 0.0 && row.gpu > 0.0));
+    let ranges = &of(&mut rows.iter().filter(is_range)) - &launching;
     let origin = reading.origin(&Origin::measured(&columns.title));
     let device = reading.hint(DeviceHint::default());
     let mut values = Values::default();
     let (mut operators, mut moved, mut cut) = (0_u64, 0_u64, 0_u64);
+    let mut times = vec![0.0; totals.len()];
     for row in &rows {
+        let is_on_gpu = row.cpu <= 0.0 && row.gpu > 0.0 && row.count > 0;
+        // No kernel takes longer than all.
+        let is_too_long = totals[row.table].is_some_and(|total| row.gpu > total * (1.0 + ROUNDED));
         // A range of the program has a row of its name on the CPU and another on the GPU.
-        if row.cpu > 0.0 || row.gpu <= 0.0 || row.count == 0 || on_cpu.contains(row.name.as_str()) {
+        if !is_on_gpu || is_too_long || ranges.contains(&row.name) || is_annotation(&row.name) {
             operators += 1;
         } else if row.name.starts_with("Memcpy ") || row.name.starts_with("Memset ") {
             moved += 1;
         } else {
             cut += u64::from(row.name.ends_with("..."));
+            times[row.table] += row.gpu;
             values.clear();
             values.set(Quantity::Duration, row.gpu / f64::from(row.count), origin);
             let name = reading.name(row.name.as_bytes());
             let id = u32::try_from(row.line).unwrap_or(u32::MAX);
             reading.push(Head { id, name, device, count: row.count, ..Head::default() }, &values);
         }
+    }
+    for (time, total) in times.into_iter().zip(&totals) {
+        let Some(total) = total.filter(|total| time > total * (1.0 + ROUNDED)) else { continue };
+        reading.check(&format!(
+            "the rows of kernels take {}, and the table's own total is {}: some may be ranges of the program, which \
+             count; {EXPORT}",
+            si(time, "s"),
+            si(total, "s")
+        ));
     }
     if reading.source.launches == 0 {
         return Err(reading
@@ -167,17 +189,55 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     Ok(())
 }
 
+/// Sums of times that a table rounds differ by less than this share.
+const ROUNDED: f64 = 1e-3;
+
+/// Whether a name is that of a range which PyTorch, its compiler or its frameworks annotate on the GPU.
+fn is_annotation(name: &str) -> bool {
+    const STARTS: [&str; 12] = [
+        "ProfilerStep",
+        "## Call CompiledFxGraph",
+        "Torch-Compiled Region",
+        "CompiledFunction",
+        "Optimizer.step#",
+        "Optimizer.zero_grad#",
+        "DistributedDataParallel.",
+        "FullyShardedDataParallel.",
+        "FSDP::",
+        "nn.Module: ",
+        "nccl:",
+        "[pl]",
+    ];
+    STARTS.iter().any(|start| name.starts_with(start))
+}
+
+/// What a table holds.
+struct Rows {
+    rows: Vec<Row>,
+    /// For each table the time of all kernels, copies and fills in seconds, as a line below it says.
+    totals: Vec<Option<f64>>,
+}
+
 /// All rows below the header.
-fn rows(reading: &mut Reading<'_>, columns: &Columns) -> Result<Vec<Row>, IngestError> {
-    let mut rows = Vec::new();
+fn rows(reading: &mut Reading<'_>, columns: &Columns) -> Result<Rows, IngestError> {
+    let (mut rows, mut totals) = (Vec::new(), vec![None]);
     let mut line = Vec::new();
     loop {
         line.clear();
         if reading.read_line(&mut line)? == 0 {
-            return Ok(rows);
+            return Ok(Rows { rows, totals });
         }
         let text = String::from_utf8_lossy(&line).into_owned();
         let text = text.trim_end_matches(['\r', '\n']);
+        if let Some((of, time)) = text.split_once(" time total: ")
+            && of.starts_with("Self ")
+            && of != "Self CPU"
+        {
+            if let Some(last) = totals.last_mut() {
+                *last = seconds(time.trim()).filter(|total| *total > 0.0);
+            }
+            totals.push(None);
+        }
         let is_frame = text.trim().is_empty()
             || text.starts_with("---")
             || text.starts_with("Self ") && text.contains("time total:");
@@ -201,7 +261,9 @@ fn rows(reading: &mut Reading<'_>, columns: &Columns) -> Result<Vec<Row>, Ingest
         let count = parts[columns.count].parse().ok();
         match (count, time(columns.cpu), time(columns.gpu)) {
             (Some(count), Some(cpu), Some(gpu)) => {
-                rows.push(Row { line: number, name: parts[columns.name].clone(), count, cpu, gpu });
+                let table = totals.len() - 1;
+                let name = parts[columns.name].clone();
+                rows.push(Row { table, line: number, name, count, cpu, gpu });
             }
             _ => reading.skip(number, None, text, "a count or a time cannot be read")?,
         }
@@ -251,6 +313,40 @@ mod tests {
 Self CPU time total: 2.0s\n\
 Self CUDA time total: 6.005ms\n";
         assert_eq!(read(text), Ok(vec![("void gemm<128>(float*, int)".to_owned(), 3, 2000.0)]));
+    }
+
+    /// `torch.compile` opens a range with the kernel's name; a range of the program has no time of its own.
+    #[test]
+    fn a_compiled_kernel_is_one_and_a_range_on_the_gpu_is_none() {
+        let text = "\
+ Name    Self CPU %      Self CPU   CPU total %     CPU total     Self CUDA    Self CUDA %    # of Calls  \n\
+ triton_poi_fused_gelu_3     0.01%     43.000us     0.01%     55.000us     5.000ms     62.50%     5  \n\
+ triton_poi_fused_gelu_3     0.00%     0.000us     0.00%     0.000us     5.000ms     62.50%     5  \n\
+ ProfilerStep*     0.00%     0.000us     0.00%     0.000us     7.000ms     87.50%     1  \n\
+ forward     1.00%     9.000us     1.00%     2.000s     0.000us     0.00%     1  \n\
+ forward     0.00%     0.000us     0.00%     0.000us     6.000ms     75.00%     1  \n\
+ longer_than_all     0.00%     0.000us     0.00%     0.000us     9.000ms     112.50%     1  \n\
+ gemm     0.00%     0.000us     0.00%     0.000us     3.000ms     37.50%     3  \n\
+Self CPU time total: 2.0s\n\
+Self CUDA time total: 8.000ms\n";
+        let kernels =
+            vec![("triton_poi_fused_gelu_3".to_owned(), 5, 1000.0), ("gemm".to_owned(), 3, 1000.0)];
+        assert_eq!(read(text), Ok(kernels));
+        let profile = |text: &'static str| read_text("a.txt", text, &Options::default()).unwrap();
+        assert_eq!(profile(text).checks.len(), 0);
+        let less = text.replace("8.000ms\n", "7.000ms\n").replace("9.000ms", "6.000ms");
+        let checks = profile(less.leak()).checks;
+        assert!(
+            checks[0].contains("take 14.0 ms, and the table's own total is 7.00 ms"),
+            "{checks:?}"
+        );
+        // Two tables in one file have a total each.
+        let short = text.replace("5.000ms", "1.000ms").replace("8.000ms\n", "4.000ms\n");
+        let both: &str = format!("{text}{short}").leak();
+        let launches: Vec<f64> =
+            read(both).unwrap().iter().map(|one| one.2 * f64::from(one.1)).collect();
+        assert_eq!(launches, [5000.0, 3000.0, 1000.0, 3000.0]);
+        assert!(!profile(both).checks.iter().any(|check| check.contains("own total")));
     }
 
     #[test]

@@ -246,13 +246,15 @@ impl Gathered {
     }
 
     fn operator(&mut self, event: &Event<'_>, start: i64, duration: i64) {
-        let [mut external, mut dims, mut types, mut values, mut stack, mut module] = [&b""[..]; 6];
+        let [mut external, mut dims, mut types, mut values, mut strides, mut stack, mut module] =
+            [&b""[..]; 7];
         for (key, value) in members(event.args) {
             match key {
                 b"External id" | b"external id" => external = value,
                 b"Input Dims" | b"Input dims" => dims = value,
                 b"Input type" => types = value,
                 b"Concrete Inputs" => values = value,
+                b"Input Strides" => strides = value,
                 b"Call stack" => stack = bare(value),
                 b"Module Hierarchy" => module = bare(value),
                 _ => {}
@@ -263,7 +265,9 @@ impl Gathered {
         key.clear();
         // Values differ from call to call, so they are kept where they are sizes.
         let values = if has_sizes(&name) { values } else { b"" };
-        for part in [name.as_ref(), dims, types, values] {
+        // A step of zero repeats what is stored; all others say nothing of sizes.
+        let strides = if has_zero(strides) { strides } else { b"" };
+        for part in [name.as_ref(), dims, types, values, strides] {
             key.extend_from_slice(part);
             key.push(APART);
         }
@@ -324,6 +328,11 @@ impl Gathered {
         let number = bare(name).strip_prefix(STEP).and_then(super::event::count);
         self.steps.extend(number.map(|number| Annotated { number, start, end }));
     }
+}
+
+/// Whether any number in a list is zero.
+fn has_zero(list: &[u8]) -> bool {
+    list.split(|byte| !byte.is_ascii_digit()).any(|number| number == b"0")
 }
 
 /// How the annotation of a step is called, before its number.

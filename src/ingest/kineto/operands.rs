@@ -29,6 +29,8 @@ pub(super) struct Called {
     pub(super) has_types: bool,
     /// Values of the arguments as text; none where they were not kept.
     values: Vec<String>,
+    /// Elements that are stored of tensors that repeat some; none of all others.
+    stored: Vec<Option<f64>>,
 }
 
 impl Called {
@@ -41,14 +43,21 @@ impl Called {
         let types: Vec<&[u8]> = items(part()).map(bare).collect();
         let has_types = !types.is_empty();
         let argument = |(at, dims): (usize, &[u8])| argument(dims, types.get(at).copied());
+        let values =
+            items(part()).map(|value| String::from_utf8_lossy(&text(value)).into_owned()).collect();
+        let stored = items(dims).zip(items(part())).map(|(dims, strides)| stored(dims, strides));
         Self {
             name,
             arguments: items(dims).enumerate().map(argument).collect(),
             has_types,
-            values: items(part())
-                .map(|value| String::from_utf8_lossy(&text(value)).into_owned())
-                .collect(),
+            values,
+            stored: stored.collect(),
         }
+    }
+
+    /// The elements that are stored of a tensor that was expanded; none of one that has all.
+    pub(super) fn stored(&self, at: usize) -> Option<f64> {
+        self.stored.get(at).copied().flatten()
     }
 
     /// The name without its namespace and without underscores around it.
@@ -68,7 +77,11 @@ impl Called {
     pub(super) fn tensor(&self, at: usize, fallback: Option<DataType>) -> Option<Tensor> {
         match self.arguments.get(at)? {
             Argument::Tensor(shape, recorded) => {
-                Some(Tensor::new(shape.clone(), recorded.or(fallback)))
+                let tensor = Tensor::new(shape.clone(), recorded.or(fallback));
+                Some(match self.stored(at) {
+                    Some(stored) => tensor.storing(stored),
+                    None => tensor,
+                })
             }
             _ => None,
         }
@@ -169,6 +182,16 @@ fn argument(dims: &[u8], recorded: Option<&[u8]>) -> Argument {
         Some(shape) if kind.is_some() || !shape.is_empty() => Argument::Tensor(shape, kind),
         _ => Argument::Other,
     }
+}
+
+/// The elements of a tensor of which steps of zero repeat some; none where there are no such steps.
+fn stored(dims: &[u8], strides: &[u8]) -> Option<f64> {
+    let (shape, strides) = (shape(dims)?, shape(strides)?);
+    let is_repeated = strides.contains(&0.0) && shape.len() == strides.len();
+    let mut extents = shape.iter().zip(&strides);
+    is_repeated.then(|| {
+        extents.by_ref().filter(|(_, step)| **step > 0.0).map(|(extent, _)| extent).product()
+    })
 }
 
 fn shape(dims: &[u8]) -> Option<Vec<f64>> {

@@ -27,11 +27,13 @@ pub(super) fn evidence(
     let values: Vec<(&Value, usize)> =
         values.filter_map(|value| Some((value, at(value.column()?)?))).collect();
     let instants = instants.into_iter().flatten().filter_map(|instant| at(&instant.column));
+    let start = mapping.start.iter().filter_map(|start| at(&start.column));
     let counts = mapping.launches.iter().filter_map(|launches| at(&launches.column));
     let numeric: Vec<(usize, Content)> = values
         .iter()
         .map(|(value, at)| (*at, value.content()))
         .chain(counts.chain(instants).map(|at| (at, Content::Whole)))
+        .chain(start.map(|at| (at, Content::Any)))
         .collect();
     let skipped = usize::try_from(header_line).unwrap_or(usize::MAX);
     let lines = (header_line + 1..).zip(reading.sample.lines().skip(skipped));
@@ -131,6 +133,22 @@ mod tests {
             note.contains("those of thousands, because as decimals \"200000\" would be 2.00 PB/s"),
             "{note}"
         );
+        // Points may group digits, too: of a time that no kernel takes, or of a start.
+        let points =
+            format!("{NEEDED}start = {{ column = 's', unit = 'ns' }}\n").replace("'us'", "'ns'");
+        for (csv, note) in [
+            (
+                "name,dur,s\nk,2.176,5\n",
+                "points in numbers are read as those of thousands, because as thousands",
+            ),
+            ("name,dur,s\nk,184.320,2.860.736.409\n", ""),
+        ] {
+            let profile = read(csv, &points).unwrap();
+            let cell = csv.split(',').nth(3).unwrap().replace('.', "");
+            let time = cell.parse::<f64>().unwrap() * 1e-9;
+            assert_eq!(profile.launch(0).value(Quantity::Duration), Some(time), "{csv}");
+            assert!(profile.notes.join("; ").contains(note), "{:?}", profile.notes);
+        }
         // No group begins with a zero.
         let (seconds, note) = time("name;dur;b\nk;0,002;1\n");
         assert_eq!((seconds, note.as_str()), (0.002 * 1e-6, ""));

@@ -84,10 +84,70 @@ impl Tables for Summary {
 
     fn row(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<(), IngestError> {
         match &mut self.totals {
-            Some(totals) => totals.row(reading, row),
-            None => reading.other_line(),
+            Some(totals) if !totals.is_named(row, is_call) => totals.row(reading, row),
+            _ => reading.other_line(),
         }
     }
+}
+
+/// Whether a name is that of a call of the host: without a column of types, and without the messages between them, the
+/// table of calls looks like that of kernels.
+fn is_call(name: &str) -> bool {
+    /// What the functions of the runtime and the driver are about, after `cuda` or `cu`.
+    const CALLS: [&str; 43] = [
+        "Array",
+        "Bind",
+        "Configure",
+        "Create",
+        "Ctx",
+        "Destroy",
+        "Device",
+        "Driver",
+        "Event",
+        "Free",
+        "Func",
+        "Get",
+        "Graph",
+        "Graphics",
+        "Host",
+        "Init",
+        "Ipc",
+        "Launch",
+        "Link",
+        "Malloc",
+        "Mem",
+        "Memcpy",
+        "Memset",
+        "Mipmapped",
+        "Module",
+        "Occupancy",
+        "Param",
+        "Peek",
+        "Pointer",
+        "Profiler",
+        "Runtime",
+        "Set",
+        "Setup",
+        "Stream",
+        "Surf",
+        "Tex",
+        "Thread",
+        "Unbind",
+        "User",
+        "External",
+        "Import",
+        "Wait",
+        "Signal",
+    ];
+    let rest = name.strip_prefix("cuda").or_else(|| name.strip_prefix("cu"));
+    rest.is_some_and(|rest| {
+        let is_word = |word: &&str| {
+            let after = rest.strip_prefix(*word);
+            after.is_some_and(|after| !after.starts_with(|c: char| c.is_ascii_lowercase()))
+        };
+        CALLS.iter().any(is_word)
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
 }
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
@@ -100,4 +160,22 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         totals.finish(reading);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+
+    /// CUDA 8, whose tables have no column of types, without the messages between them.
+    #[test]
+    fn calls_of_the_host_are_no_kernels() {
+        let text = "\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n%,ms,,us,us,us,\n\
+            75.0,0.6,2,300.0,290.0,310.0,\"copy(float*, float const *, int)\"\n25.0,0.2,1,200.0,200.0,200.0,\"cuFilter2D\"\n\n\
+            \"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n%,ms,,ms,ms,ms,\n99.0,120.0,3,40.0,0.01,119.0,\"cudaMalloc\"\n\
+            1.0,1.2,3,0.4,0.01,1.0,\"cuDeviceGetAttribute\"\n";
+        let profile = read_text("summary.csv", text, &Options::default()).unwrap();
+        let names: Vec<&str> = profile.iter().map(|launch| launch.kernel()).collect();
+        assert_eq!(names, ["copy(float*, float const *, int)", "cuFilter2D"]);
+        assert!(profile.sources[0].other_lines >= 2);
+    }
 }

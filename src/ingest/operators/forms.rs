@@ -120,7 +120,9 @@ pub(in crate::ingest) fn product(batch: Option<f64>, params: &Params, size: f64)
     let batch = batch.unwrap_or(1.0);
     let operations = each * batch * m * n * k;
     let outputs = batch * m * n;
-    let operands = size * batch * (m * k + n * k);
+    // Of a stack that was expanded, or a row, less is stored.
+    let stored = |key, all| params.number(key).unwrap_or(all);
+    let operands = size * (stored("a", batch * m * k) + stored("b", batch * n * k));
     if let Some(scales) = params.number("scales") {
         return Some(scaled(operations, operands + 4.0 * scales, outputs, params.number("out")));
     }
@@ -237,22 +239,54 @@ pub(in crate::ingest) fn matmul(params: &Params, size: f64) -> Option<(Work, Opt
     Some((whole, (batch > 1.0).then_some(faulty)))
 }
 
+/// Elements of a convolution.
+struct Convolved {
+    input: f64,
+    /// What filters meet of the input.
+    met: f64,
+    /// Of one filter.
+    filter: f64,
+    /// Filters and output.
+    others: f64,
+    output: f64,
+}
+
+impl Convolved {
+    fn of(params: &Params) -> Option<Self> {
+        let number = |key| params.number(key);
+        let (images, filters) = (number("N")?, number("K")?);
+        let groups = number("g").filter(|groups| *groups >= 1.0).unwrap_or(1.0);
+        let filter = number("C")? * number("R")? * number("S")? / groups;
+        let [h, w, p, q] = [number("H")?, number("W")?, number("P")?, number("Q")?];
+        let planes = images * number("C")?;
+        let met = planes * h.min(p * number("R")?) * w.min(q * number("S")?);
+        let output = images * filters * p * q;
+        Some(Self { input: planes * h * w, met, filter, others: filters * filter + output, output })
+    }
+}
+
+/// What `conv.py` prints as bytes where steps are wider than the filter: the whole input.
+pub(in crate::ingest) fn faulty_convolution(params: &Params, size: f64) -> Option<f64> {
+    let Convolved { input, met, others, .. } = Convolved::of(params)?;
+    (met < input).then_some(size * (input + others))
+}
+
 /// A convolution; its gradients take as much. Winograd and FFT kernels do less than is counted here.
-pub(in crate::ingest) fn convolution(params: &Params, size: f64) -> Option<Work> {
+///
+/// Steps wider than the filter leave rows and columns of the input out; its gradient is written there, too.
+pub(in crate::ingest) fn convolution(params: &Params, size: f64, backward: bool) -> Option<Work> {
     static FLOPS: Basis = Basis::exact("2·N·K·P·Q·C·R·S/g from shapes");
-    static BYTES: Basis = Basis::exact("s·(N·C·H·W + K·C·R·S/g + N·K·P·Q) from shapes");
-    let number = |key| params.number(key);
-    let (images, filters) = (number("N")?, number("K")?);
-    let groups = number("g").filter(|groups| *groups >= 1.0).unwrap_or(1.0);
-    let filter = number("C")? * number("R")? * number("S")? / groups;
-    let input = images * number("C")? * number("H")? * number("W")?;
-    let output = images * filters * number("P")? * number("Q")?;
-    Some(Work::new(
-        2.0 * output * filter,
-        &FLOPS,
-        size * (input + filters * filter + output),
-        &BYTES,
-    ))
+    const BYTES: &str = "s·(N·C·H·W + K·C·R·S/g + N·K·P·Q) from shapes";
+    static ALL: Basis = Basis::exact(BYTES);
+    const MET: &str = "s·(N·C·min(H, P·R)·min(W, Q·S) + K·C·R·S/g + N·K·P·Q) from shapes";
+    let Convolved { input, met, filter, others, output } = Convolved::of(params)?;
+    let whole = Work::new(2.0 * output * filter, &FLOPS, size * (input + others), &ALL);
+    if met >= input {
+        return Some(whole);
+    }
+    let most = if backward { (input + others) / (met + others) } else { 1.0 };
+    let bytes = Count::new(size * (met + others), &Basis::within(MET, 1.0, eighths(most)));
+    Some(Work { bytes: bytes.filter(|count| count.value > 0.0), ..whole })
 }
 
 /// A bias added to, or summed over, a matrix.
@@ -301,7 +335,10 @@ fn per_element(cost: u8) -> &'static Basis {
 /// `cost` operations for each element of a tensor that is read or written in so many passes.
 pub(in crate::ingest) fn elementwise(cost: u8, tensor: &Tensor, passes: f64) -> Option<Work> {
     let flops = f64::from(cost) * tensor.elements();
-    Some(Work::new(flops, per_element(cost), passes * tensor.bytes()?, &INPUT_PASSES))
+    // Functions that cost as much as an exponential have floating-point results.
+    let each = if cost >= 20 { of_floats(tensor.dtype?) } else { tensor.dtype?.bytes() };
+    let bytes = tensor.bytes()? + (passes - 1.0) * each * tensor.elements();
+    Some(Work::new(flops, per_element(cost), bytes, &INPUT_PASSES))
 }
 
 /// A reduction: `cost` operations for each element and `last` at the end, writing `written` bytes.
@@ -321,17 +358,40 @@ pub(in crate::ingest) fn squared_error(tensor: &Tensor, passes: f64) -> Option<W
     Some(Work::new(flops, per_element(2), passes * tensor.bytes()?, &INPUT_PASSES))
 }
 
+/// The type of what an operator on each element writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ingest) enum Written {
+    /// The widest type of the operands.
+    Widest,
+    /// That of the first operand, which it overwrites.
+    First,
+    /// Truths.
+    Bytes,
+    /// Floating point, of whole numbers too.
+    Floats,
+}
+
 /// `cost` operations for each element that the operands broadcast to.
 pub(in crate::ingest) fn broadcasting(
     cost: u8,
     operands: &[Tensor],
-    compares: bool,
+    written: Written,
 ) -> Option<Work> {
     let (inputs, output) = broadcast(operands)?;
-    // A comparison writes a byte per element.
-    let written = if compares { output.elements() } else { output.bytes()? };
+    let each = match written {
+        Written::Bytes => 1.0,
+        Written::First => operands.first()?.dtype?.bytes(),
+        Written::Floats => of_floats(output.dtype?),
+        Written::Widest => output.dtype?.bytes(),
+    };
+    let written = each * output.elements();
     let flops = f64::from(cost) * output.elements();
     Some(Work::new(flops, per_element(cost), inputs + written, &OPERANDS))
+}
+
+/// Bytes of an element of the results that floating-point functions have for elements of this type.
+fn of_floats(dtype: DataType) -> f64 {
+    if is_float(dtype) { dtype.bytes() } else { DataType::Fp32.bytes() }
 }
 
 /// The gradient of a sum, which is passed on, or of a product.
@@ -348,7 +408,7 @@ pub(in crate::ingest) fn broadcasting_gradient(operands: &[Tensor], adds: bool) 
 /// Bytes of all inputs, and the output they broadcast to.
 fn broadcast(operands: &[Tensor]) -> Option<(f64, Tensor)> {
     let (first, rest) = operands.split_first()?;
-    let mut output = first.clone();
+    let mut output = first.written();
     let mut inputs = first.bytes()?;
     for tensor in rest {
         inputs += tensor.bytes()?;
@@ -472,7 +532,7 @@ mod tests {
     #[test]
     fn the_wider_type_wins_unless_it_is_a_scalar() {
         let bytes = |params| {
-            broadcasting(1, &Params::parse(params).unwrap().tensors, false)
+            broadcasting(1, &Params::parse(params).unwrap().tensors, Written::Widest)
                 .unwrap()
                 .bytes
                 .unwrap()

@@ -191,7 +191,10 @@ impl Kernel {
             operand,
             half_accumulator: instruction.is_some_and(|(letter, _)| letter == 'h'),
             gemm_helper: around(&AROUND_PRODUCTS),
-            convolves: around(&CONVOLUTIONS) && !around(&AROUND_CONVOLUTIONS),
+            // FlashAttention is made of parts of CUTLASS, and has its name in template arguments.
+            convolves: around(&CONVOLUTIONS)
+                && !around(&AROUND_CONVOLUTIONS)
+                && !matches!(part, Part::Attention { .. }),
             is_winograd: has("winograd"),
             all_groups: has("grouped_direct") || has("epthwise"),
             elementwise: has("elementwise") || has("Pointwise"),
@@ -280,8 +283,12 @@ fn vector(precision: Option<Precision>) -> Pipe {
 fn instruction(word: &str) -> Option<(char, &'static str)> {
     let letter = word.chars().next().filter(|letter| "shdiczb".contains(*letter))?;
     let shape = SHAPES.into_iter().find(|shape| word[1..].starts_with(shape))?;
-    let after = word[1 + shape.len()..].chars().next();
-    after.is_none_or(|after| after.is_ascii_alphabetic()).then_some((letter, shape))
+    let after = &word[1 + shape.len()..];
+    // What it computes: `gemm`, `tf32gemm`, `symm`, `cudnn`, `fprop`, `wgrad`. Letters alone may be of a hash.
+    let computes = ["mm", "cudnn", "prop", "grad", "conv"].iter().any(|one| after.contains(one));
+    let is_it =
+        after.is_empty() || computes && after.starts_with(|c: char| c.is_ascii_alphabetic());
+    is_it.then_some((letter, shape))
 }
 
 /// The type of a product by AMD's Tensile, and whether it runs on matrix units: the fourth part of
@@ -334,13 +341,15 @@ fn cuda_core_product(word: &str) -> Option<Precision> {
 
 /// The operand type a name spells out.
 fn named_type(head: &str) -> Option<Precision> {
-    const TYPES: [(&str, Precision); 13] = [
+    // Products of FP8 also name the type of what is added or written, which is wider.
+    const TYPES: [(&str, Precision); 14] = [
+        ("e4m3", Precision::Fp8),
+        ("e5m2", Precision::Fp8),
+        ("f8_f8", Precision::Fp8),
         ("bf16", Precision::Bf16),
         ("BFloat16", Precision::Bf16),
         ("bfloat16", Precision::Bf16),
         ("tf32", Precision::Tf32),
-        ("e4m3", Precision::Fp8),
-        ("e5m2", Precision::Fp8),
         ("fp16", Precision::Fp16),
         ("f16", Precision::Fp16),
         ("half", Precision::Fp16),
@@ -357,7 +366,8 @@ fn implied_type((letter, shape): (char, &str), head: &str) -> Option<Precision> 
     let since_ampere =
         ["ampere", "hopper", "sm80", "sm86", "sm89", "sm90", "cutlass_80", "cutlass_90"];
     match (letter, shape) {
-        ('d', _) => Some(Precision::Fp64),
+        // Complex numbers have two of them.
+        ('d' | 'z', _) => Some(Precision::Fp64),
         ('i', _) => Some(Precision::Int8),
         // Volta's 8×8×4 multiplies FP16 only; so does Turing's 16×8×8, which is TF32 since Ampere.
         (_, "884") => Some(Precision::Fp16),
@@ -413,6 +423,19 @@ mod tests {
             ("ampere_d884gemm_64x64_nn", DataType::Fp64, "fp64_matrix"),
             ("turing_s1688gemm_fp16_128x128_ldg8_stages_32x1_tn", DataType::Fp16, "fp16_matrix"),
             ("ampere_bf16_s16816gemm_bf16_128x64_tn", DataType::Fp32, "bf16_matrix"),
+            // Operands of FP8, and a wider result.
+            (
+                "sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize128x128x128_warpgroupsize1x1x1",
+                DataType::Fp8,
+                "fp8_matrix",
+            ),
+            (
+                "cutlass3x_sm100_tensorop_s128x128x32gemm_f8_f8_f32_f16_f16_128x128x128",
+                DataType::Fp8,
+                "fp8_matrix",
+            ),
+            // Complex numbers of FP64, by the instruction for FP64.
+            ("cutlass_80_tensorop_z884gemm_64x64_8x3_nn_align1", DataType::C64, "fp64_matrix"),
             // Autocast: recorded as FP32, run as FP16.
             ("volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn", DataType::Fp32, "fp16_matrix"),
             ("volta_s884cudnn_128x128_nn", DataType::Fp32, "fp16_matrix"),
@@ -421,6 +444,18 @@ mod tests {
                 assert_eq!(pipe(name, Some(dtype), tensor_cores), expected, "{name}");
             }
         }
+    }
+
+    /// FlashAttention's template arguments name CUTLASS, whose name alone is that of a convolution.
+    #[test]
+    fn attention_is_no_convolution() {
+        for name in [
+            "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::bfloat16_t>, false>(pytorch_flash::Flash_fwd_params)",
+            "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel::Params)",
+        ] {
+            assert!(!Kernel::of(name).convolves, "{name}");
+        }
+        assert!(Kernel::of("cutlass__5x_cudnn::Kernel<cutlass_tensorop_s16816fprop>").convolves);
     }
 
     #[test]

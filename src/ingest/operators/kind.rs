@@ -1,7 +1,7 @@
 //! The families of operators: which formula each has, and how its work is shared among its kernels.
 
 use super::forms::{
-    Work, adam, batch_norm, bias, broadcasting, broadcasting_gradient, cell, convolution,
+    Work, Written, adam, batch_norm, bias, broadcasting, broadcasting_gradient, cell, convolution,
     elementwise, embedding, embedding_bag, matmul, moved, ordered, product, reduction,
     squared_error,
 };
@@ -55,6 +55,9 @@ pub(super) enum Kind {
     Binary {
         compares: bool,
         adds: bool,
+        divides: bool,
+        /// Whether the result takes the place of the first operand.
+        in_place: bool,
     },
     Power,
     Ternary,
@@ -83,7 +86,8 @@ impl Kind {
         }
         // In-place and dunder spellings compute the same: `add_`, `__add__`, `__iadd__`, `__radd__`.
         let plain = op.trim_matches('_');
-        let binary = |name: &str| Self::binary(name);
+        let in_place = op.ends_with('_') && !op.starts_with("__") || op.starts_with("__i");
+        let binary = |name: &str| Self::binary(name, in_place);
         if op.starts_with("__")
             && let Some(kind) = plain.strip_prefix(['i', 'r']).and_then(binary)
         {
@@ -128,7 +132,7 @@ impl Kind {
         }
     }
 
-    fn binary(name: &str) -> Option<Self> {
+    fn binary(name: &str, in_place: bool) -> Option<Self> {
         let (compares, adds) = match name {
             "add" | "sub" | "rsub" => (false, true),
             "maximum" | "minimum" | "bitwise_and" | "bitwise_or" | "mul" | "div" | "truediv"
@@ -137,7 +141,8 @@ impl Kind {
             "lt" | "gt" | "ge" | "le" | "eq" | "ne" | "logical_and" | "logical_or" => (true, false),
             _ => return None,
         };
-        Some(Self::Binary { compares, adds })
+        let divides = matches!(name, "div" | "truediv");
+        Some(Self::Binary { compares, adds, divides, in_place })
     }
 
     pub(super) fn share(self, backward: bool) -> Share {
@@ -178,7 +183,7 @@ impl Kind {
         let first = operands.first();
         let size = || params.dtype().map(DataType::bytes);
         match self {
-            Self::Convolution => convolution(params, size()?),
+            Self::Convolution => convolution(params, size()?, backward),
             Self::Linear | Self::Product => product(None, params, size()?),
             Self::Batched => product(Some(params.number("B")?), params, size()?),
             Self::Matmul => Some(matmul(params, size()?)?.0),
@@ -186,12 +191,15 @@ impl Kind {
             Self::Bias => bias(params, size()?),
             Self::Unary(cost) => elementwise(cost, first?, 2.0),
             Self::Binary { adds, .. } if backward => broadcasting_gradient(pair, adds),
-            Self::Binary { compares, .. } => broadcasting(1, pair, compares),
-            Self::Power => broadcasting(20, pair, false),
-            Self::Chosen => broadcasting(1, operands, false),
+            Self::Binary { in_place: true, .. } => broadcasting(1, pair, Written::First),
+            Self::Binary { compares: true, .. } => broadcasting(1, pair, Written::Bytes),
+            Self::Binary { divides: true, .. } => broadcasting(1, pair, Written::Floats),
+            Self::Binary { .. } => broadcasting(1, pair, Written::Widest),
+            Self::Power => broadcasting(20, pair, Written::Widest),
+            Self::Chosen => broadcasting(1, operands, Written::Widest),
             Self::Ternary => {
                 let tensors = operands.iter().filter(|tensor| !tensor.shape.is_empty()).cloned();
-                broadcasting(3, &tensors.collect::<Vec<_>>(), false)
+                broadcasting(3, &tensors.collect::<Vec<_>>(), Written::Widest)
             }
             Self::Activation(cost) => elementwise(cost, first?, if backward { 3.0 } else { 2.0 }),
             Self::Softmax(cost) => elementwise(cost, first?, if backward { 5.0 } else { 3.0 }),
@@ -238,13 +246,15 @@ mod tests {
     fn spellings_of_one_operator_are_one() {
         let kind = |op| Kind::of(op, "Tensor");
         for op in ["add", "add_", "__add__", "__iadd__", "__radd__"] {
-            assert_eq!(kind(op), Kind::Binary { compares: false, adds: true }, "{op}");
+            let in_place = matches!(op, "add_" | "__iadd__");
+            let adds = Kind::Binary { compares: false, adds: true, divides: false, in_place };
+            assert_eq!(kind(op), adds, "{op}");
         }
         for op in ["div", "__itruediv__", "__rfloordiv__", "__imod__", "__rshift__", "__ixor__"] {
-            assert_eq!(kind(op), Kind::Binary { compares: false, adds: false }, "{op}");
+            assert!(matches!(kind(op), Kind::Binary { compares: false, adds: false, .. }), "{op}");
         }
         for op in ["lt", "__lt__", "ne_"] {
-            assert_eq!(kind(op), Kind::Binary { compares: true, adds: false }, "{op}");
+            assert!(matches!(kind(op), Kind::Binary { compares: true, adds: false, .. }), "{op}");
         }
         assert_eq!(kind("__matmul__"), Kind::Matmul);
         assert_eq!(kind("addmm_"), Kind::Product);

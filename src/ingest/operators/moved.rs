@@ -65,6 +65,7 @@ impl Moved {
             }
             Self::Filled | Self::Read => bytes?,
             Self::Converted(output) => bytes? + output.or(first.dtype)?.bytes() * elements,
+            Self::Assigned if params.tensors.len() == 2 => bytes? + params.tensors[1].bytes()?,
             Self::Assigned => {
                 let [source, target] = params.dtypes.get(..2)? else { return None };
                 elements * (source.bytes() + target.bytes())

@@ -6,7 +6,8 @@
 //! does a part.
 
 use super::forms::{
-    Basis, Work, batch_norm_pass, by_winograd, cleared, expanded, faulty_linear, matmul,
+    Basis, Work, batch_norm_pass, by_winograd, cleared, expanded, faulty_convolution,
+    faulty_linear, matmul,
 };
 use super::kernel::Kernel;
 use super::kind::{Kind, PrintedBytes, Share};
@@ -199,6 +200,8 @@ impl Operator {
             (Kind::Convolution, _) => {
                 let grouped = params.number("g").is_some_and(|groups| groups > 1.0);
                 self.share = Share::Convolutions { grouped };
+                let faulty = size.and_then(|size| faulty_convolution(params, size));
+                amounts.faulty = faulty.map(|faulty| [faulty; 3]);
             }
             (Kind::BatchNorm, [input, ..]) => {
                 if let Some(bytes) = input.bytes() {

@@ -35,12 +35,24 @@ pub(in crate::ingest) struct Tensor {
     pub(in crate::ingest) shape: Vec<f64>,
     /// Element type.
     pub(in crate::ingest) dtype: Option<DataType>,
+    /// Elements that are stored, if it repeats some of them (`expand`).
+    stored: Option<f64>,
 }
 
 impl Tensor {
     /// A tensor that has no key.
     pub(in crate::ingest) fn new(shape: Vec<f64>, dtype: Option<DataType>) -> Self {
-        Self { key: Box::default(), shape, dtype }
+        Self { key: Box::default(), shape, dtype, stored: None }
+    }
+
+    /// The same of which so many elements are stored, and others repeat them.
+    pub(in crate::ingest) fn storing(self, stored: f64) -> Self {
+        Self { stored: Some(stored), ..self }
+    }
+
+    /// The same with all its elements, as a kernel writes it.
+    pub(in crate::ingest) fn written(&self) -> Self {
+        Self { stored: None, ..self.clone() }
     }
 
     /// Number of elements; 1 for a scalar.
@@ -48,9 +60,9 @@ impl Tensor {
         self.shape.iter().product()
     }
 
-    /// Size in bytes.
+    /// Size in bytes of what is stored.
     pub(in crate::ingest) fn bytes(&self) -> Option<f64> {
-        Some(self.elements() * self.dtype?.bytes())
+        Some(self.stored.unwrap_or_else(|| self.elements()) * self.dtype?.bytes())
     }
 }
 
@@ -148,11 +160,8 @@ impl Params {
         } else if value.starts_with('[') {
             let tensors = value.split(';').filter_map(|text| {
                 let (extents, dtype) = text.trim().strip_prefix('[')?.split_once(']')?;
-                Some(Tensor {
-                    key: key.into(),
-                    shape: numbers(extents)?,
-                    dtype: element_type(dtype),
-                })
+                let tensor = Tensor::new(numbers(extents)?, element_type(dtype));
+                Some(Tensor { key: key.into(), ..tensor })
             });
             self.tensors.extend(tensors);
         } else if let Some(tensor) = shape(key, value) {
@@ -177,7 +186,7 @@ impl Params {
 /// A shape written as a Python tuple.
 fn shape(key: &str, text: &str) -> Option<Tensor> {
     let shape = numbers(enclosed(text.trim(), '(', ')')?)?;
-    Some(Tensor { key: key.into(), shape, dtype: None })
+    Some(Tensor { key: key.into(), ..Tensor::new(shape, None) })
 }
 
 /// Whole numbers joined by commas; a comma may follow the last.

@@ -61,6 +61,12 @@ impl Totals {
         self.columns = columns;
     }
 
+    /// Whether a row has a name of this kind, in a table without a column of kinds.
+    pub(in crate::ingest) fn is_named(&self, row: &Row, is_it: fn(&str) -> bool) -> bool {
+        self.columns.kind.is_none()
+            && is_it(&String::from_utf8_lossy(&unquoted(row.cell(self.columns.name))))
+    }
+
     /// Reads one row.
     ///
     /// # Errors

@@ -98,7 +98,8 @@ FLOPs: 2·N·K·P·Q·(C/g)·R·S with g groups; taps that fall into the padding
 the kernels. P = ⌊(H + 2·pad − dilation·(R−1) − 1)/stride⌋ + 1, and Q alike.
 Winograd's F(m×m, R×R) needs fewer multiplications, by m²R²/(m+R−1)²: 2.25 for m=2 and 4 for m=4
 with 3×3 filters. `winograd=m` divides by that; its transforms are not counted.
-Bytes: e(NCHW + K(C/g)RS + NKPQ); input and filters are read, the output is written.
+Bytes: e(NCHW + K(C/g)RS + NKPQ); input and filters are read, the output is written. Steps wider
+than the filter leave rows and columns out: of H×W, min(H, PR)×min(W, QS) is read.
 As a matrix product: m = NPQ, n = K/g, k = (C/g)RS, once per group.
 Source: NVIDIA, *Convolutional Layers User's Guide* (the matrix shapes of implicit GEMM); A.
 Lavin, S. Gray, *Fast Algorithms for Convolutional Neural Networks*, CVPR 2016.",
@@ -291,7 +292,7 @@ fn conv2d(given: &Arguments) -> Result<Count, PredictError> {
     let e = conv.data_type;
     let count = Count::new()
         .products("multiply and add", conv.operations(), e)
-        .read("x", conv.input, e)
+        .read("x", conv.met, e)
         .read("filters", conv.filters, e)
         .write("y", conv.output, e);
     let (m, n, k) = (conv.positions, conv.outputs / conv.groups, conv.depth);
@@ -316,7 +317,7 @@ fn conv2d_wgrad(given: &Arguments) -> Result<Count, PredictError> {
     let e = conv.data_type;
     let count = Count::new()
         .products("multiply and add", conv.operations(), e)
-        .read("x", conv.input, e)
+        .read("x", conv.met, e)
         .read("dy", conv.output, e)
         .write("dfilters", conv.filters, e);
     let (m, n, k) = (conv.depth, conv.outputs / conv.groups, conv.positions);
@@ -328,7 +329,7 @@ fn conv2d_depthwise(given: &Arguments) -> Result<Count, PredictError> {
     let e = given.data_type("dtype");
     Ok(Count::new()
         .vector("multiply and add", 2.0 * window.output * window.taps, e)
-        .read("x", window.input, e)
+        .read("x", window.met, e)
         .read("filters", window.channels * window.taps, e)
         .write("y", window.output, e)
         .work_items(window.output))

@@ -256,7 +256,7 @@ fn pool(given: &Arguments) -> Result<Count, PredictError> {
     let kept = f64::from(given.is("indices")) * window.output;
     Ok(Count::new()
         .vector("compare or add", (window.taps - f64::from(one_less)) * window.output, e)
-        .read("x", window.input, e)
+        .read("x", window.met, e)
         .write("y", window.output, e)
         .write("indices", kept, DataType::Int64)
         .work_items(window.output))

@@ -88,6 +88,13 @@ struct Around {
 }
 
 impl Around {
+    /// What filters meet of the input: steps wider than the filter leave rows and columns out.
+    fn met(self) -> f64 {
+        let met = |input: f64, output: f64, taps: f64| input.min(output * taps);
+        let Convolved { input, output, filter, .. } = self.sizes;
+        self.input.planes() * met(input.0, output.0, filter.0) * met(input.1, output.1, filter.1)
+    }
+
     fn need(self, part: Part, backward: bool) -> Option<Need> {
         let Self { input, filter, output, size, .. } = self;
         let all = [input, filter, output];
@@ -95,8 +102,13 @@ impl Around {
             Part::Convolution => {
                 let formula = "sizes of the convolution: 2·N·K·P·Q·C·R·S; input, filter and output";
                 let operations = 2.0 * output.elements() * filter.channels * filter.pixels;
-                let elements: f64 = all.iter().map(|one| one.elements()).sum();
-                Need { is_product: true, ..Need::exact(formula, operations, size * elements) }
+                let met = self.met();
+                let elements = met + filter.elements() + output.elements();
+                let need = Need::exact(formula, operations, size * elements);
+                // The gradient of the input is written where no filter met it, too.
+                let most =
+                    if backward { (elements - met + input.elements()) / elements } else { 1.0 };
+                Need { is_product: true, ..need.at_most(most) }
             }
             Part::Layout { channels_last } => {
                 let tensors: &[Images] = match (backward, channels_last) {

@@ -26,7 +26,8 @@ const COUNTS = {
     const p = Math.floor((h + 2 * pad - r) / stride) + 1;
     const depth = (c / groups) * r * r;
     const misfit = p < 1 ? "the filter does not fit into the image" : (c % groups !== 0 || k % groups !== 0) && "the groups must divide both numbers of channels";
-    return { operations: 2 * n * p * p * k * depth, bytes: (n * c * h * h + k * depth + n * k * p * p) * e, blocks: groups * tiles(n * p * p, k / groups), isProduct: true, misfit };
+    const met = Math.min(h, p * r);
+    return { operations: 2 * n * p * p * k * depth, bytes: (n * c * met * met + k * depth + n * k * p * p) * e, blocks: groups * tiles(n * p * p, k / groups), isProduct: true, misfit };
   },
   attention({ b, h, g, nq, nk, d }, e) {
     const misfit = h % g !== 0 && "the key and value heads must divide the query heads";

@@ -85,7 +85,10 @@ proptest! {
         for gradient in ["conv2d-dgrad", "conv2d-wgrad"] {
             let gradient = format!("{gradient} {shape}");
             prop_assert_eq!(operations(&forward), operations(&gradient));
-            prop_assert!(close(bytes(&forward), bytes(&gradient)));
+            // Wide steps leave rows and columns of the input out, whose gradient is written.
+            let is_as_much = stride == 1 || gradient.starts_with("conv2d-wgrad");
+            prop_assert!(bytes(&forward) <= bytes(&gradient) * (1.0 + 1e-12));
+            prop_assert!(!is_as_much || close(bytes(&forward), bytes(&gradient)));
         }
     }
 

@@ -116,7 +116,9 @@ pub(super) fn operator(
             if tensors.iter().any(|tensor| !tensor.shape.is_empty()) {
                 tensors.retain(|tensor| !tensor.shape.is_empty());
             }
-            of(name, false, &Params::of_tensors(tensors))
+            // With the underscore of those that overwrite their first operand.
+            let spelled = called.name.strip_prefix("aten::").unwrap_or(&called.name);
+            of(spelled, false, &Params::of_tensors(tensors))
         }
         _ => None,
     }
@@ -192,14 +194,18 @@ fn attended(called: &Called, fallback: Option<DataType>) -> Option<(&'static str
 fn multiplied(called: &Called, data_type: Option<DataType>) -> Option<(&'static str, Params)> {
     let shape = |at| called.shape(at);
     Some(match called.plain() {
-        "mm" => ("mm", product(shape(0)?, shape(1)?, data_type?)?),
+        "mm" => ("mm", repeated(called, [0, 1], product(shape(0)?, shape(1)?, data_type?)?)),
         // Bytes are multiplied, and added up in 4 bytes each.
         "int_mm" => ("mm", product(shape(0)?, shape(1)?, data_type?)?.with_sizes(&[("out", 4.0)])),
         "addmm" | "addmm_activation" => {
-            ("mm", added(called, product(shape(1)?, shape(2)?, data_type?)?))
+            let product = product(shape(1)?, shape(2)?, data_type?)?;
+            ("mm", repeated(called, [1, 2], added(called, product)))
         }
-        "bmm" => ("bmm", product(shape(0)?, shape(1)?, data_type?)?),
-        "baddbmm" => ("bmm", added(called, product(shape(1)?, shape(2)?, data_type?)?)),
+        "bmm" => ("bmm", repeated(called, [0, 1], product(shape(0)?, shape(1)?, data_type?)?)),
+        "baddbmm" => {
+            let product = product(shape(1)?, shape(2)?, data_type?)?;
+            ("bmm", repeated(called, [1, 2], added(called, product)))
+        }
         "scaled_mm" => ("mm", scaled(called, product(shape(0)?, shape(1)?, data_type?)?)),
         "mv" => ("mm", vector(shape(0)?, shape(1)?, data_type?)?),
         "addmv" => ("mm", vector(shape(1)?, shape(2)?, data_type?)?),
@@ -209,6 +215,14 @@ fn multiplied(called: &Called, data_type: Option<DataType>) -> Option<(&'static 
         }
         _ => return None,
     })
+}
+
+/// A product with what is stored of operands that repeat some of their elements.
+fn repeated(called: &Called, places: [usize; 2], product: Params) -> Params {
+    let stored = ["a", "b"].into_iter().zip(places.map(|at| called.stored(at)));
+    let stored: Vec<(&str, f64)> =
+        stored.filter_map(|(key, stored)| Some((key, stored?))).collect();
+    product.with_sizes(&stored)
 }
 
 /// A product with the matrix, or the row, that it is added to.

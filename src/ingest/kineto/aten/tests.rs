@@ -347,3 +347,67 @@ fn operands_that_do_not_fit_give_no_work() {
         assert_eq!(work(&called, "gemm"), (None, None), "{name}");
     }
 }
+
+/// Operands that `expand` made: a row for all of a matrix, a matrix for all of a stack.
+#[test]
+fn what_is_repeated_is_read_once() {
+    let expanded = |name: &str, dims: &str, strides: &str| {
+        let types = r#"["float","float"]"#;
+        let parts = [name, dims, types, "", strides];
+        let parts = parts.iter().flat_map(|part| part.bytes().chain(std::iter::once(APART)));
+        work(&Called::of(&parts.collect::<Vec<u8>>()), "elementwise_kernel").1
+    };
+    let dims = "[[64,32,16],[64,32,16]]";
+    let all = 64.0 * 32.0 * 16.0;
+    assert_eq!(expanded("aten::copy_", dims, "[[512,16,1],[512,16,1]]"), Some(8.0 * all));
+    assert_eq!(expanded("aten::copy_", dims, "[[512,16,1],[0,0,1]]"), Some(4.0 * (all + 16.0)));
+    assert_eq!(
+        expanded("aten::add", dims, "[[0,16,1],[512,16,1]]"),
+        Some(4.0 * (2.0 * all + 512.0))
+    );
+    // B·M·K, K·N once, B·M·N.
+    let types = r#"["float","float"]"#;
+    let product = |strides: &str| {
+        let parts = ["aten::bmm", "[[8,16,64],[8,64,32]]", types, "", strides];
+        let parts = parts.iter().flat_map(|part| part.bytes().chain(std::iter::once(APART)));
+        work(&Called::of(&parts.collect::<Vec<u8>>()), "sgemm").1
+    };
+    assert_eq!(product("[[1024,64,1],[0,32,1]]"), Some(4.0 * (8192.0 + 2048.0 + 4096.0)));
+    assert_eq!(product(""), Some(4.0 * (8192.0 + 16_384.0 + 4096.0)));
+}
+
+#[test]
+fn what_is_written_has_the_type_of_the_result() {
+    const ELEMENTS: &str = "at::native::vectorized_elementwise_kernel";
+    for (name, types, each) in [
+        // An operator that overwrites its first operand keeps its type.
+        ("aten::add_", r#"["c10::BFloat16","float"]"#, 8.0),
+        ("aten::add", r#"["c10::BFloat16","float"]"#, 10.0),
+        ("aten::mul_", r#"["float","c10::BFloat16"]"#, 10.0),
+        // Whole numbers are divided into floating-point ones.
+        ("aten::div", r#"["long int","long int"]"#, 20.0),
+        ("aten::mul", r#"["long int","long int"]"#, 24.0),
+        ("aten::eq", r#"["long int","long int"]"#, 17.0),
+    ] {
+        let called = called(name, "[[1000],[1000]]", types, "");
+        assert_eq!(work(&called, ELEMENTS).1, Some(each * 1000.0), "{name} {types}");
+    }
+    let root = called("aten::sqrt", "[[1000]]", r#"["long int"]"#, "");
+    assert_eq!(work(&root, ELEMENTS).1, Some(12_000.0));
+}
+
+/// 1×1 filters at steps of 2 meet a quarter of 4×4 pixels.
+#[test]
+fn a_convolution_reads_what_its_filters_meet() {
+    let types = r#"["float","float","","ScalarList","ScalarList","ScalarList","Scalar","Scalar"]"#;
+    let dims = "[[2,8,4,4],[16,8,1,1],[],[],[],[],[],[]]";
+    let called = called(
+        "aten::cudnn_convolution",
+        dims,
+        types,
+        r#"["","","[0, 0]","[2, 2]","[1, 1]","1","False","False","True"]"#,
+    );
+    let found = work(&called, "implicit_convolve_sgemm");
+    let (input, filters, output) = (2.0 * 8.0 * 4.0, 16.0 * 8.0, 2.0 * 16.0 * 4.0);
+    assert_eq!(found, (Some(2.0 * output * 8.0), Some(4.0 * (input + filters + output))));
+}

@@ -4,7 +4,8 @@ use super::{Context, Deriver};
 use crate::ingest::nsight::form::Form;
 use crate::ingest::nsight::metrics::{Catalog, Raw, sass_slot};
 use crate::ingest::nsight::tensor::{self, TensorMetric};
-use crate::model::{NameId, OriginKind, Pipe, Quantity};
+use crate::ingest::operators::kernel::{Kernel, TensorCores};
+use crate::model::{Engine, NameId, OriginKind, Pipe, Quantity};
 use crate::roofline;
 use crate::units::Hertz;
 
@@ -194,29 +195,40 @@ impl Deriver<'_, '_, '_> {
     /// Tensor operations from warp instructions, where the instruction's shape is known.
     fn tensor_instructions(&mut self, context: Context) {
         let Some(mut count) = self.raw.get(Raw::TensorInstructions) else { return };
-        let work = Quantity::Work(Pipe::Fp16Matrix);
         let mut is_least = false;
         let device = self.reading.device(context.device);
         let capability = device.compute_capability.as_deref();
         let (is_known, is_volta) = (capability.is_some(), capability == Some("7.0"));
         // GA100 and GH100 run packed-half multiply-adds on the tensor pipe (HFMA2.MMA).
         let has_packed_half = matches!(capability, Some("8.0" | "9.0"));
-        let shape = self.instructions.of(context.kernel, self.reading.text(context.kernel));
+        let Instruction { operations: shape, pipe } =
+            self.instructions.of(context.kernel, self.reading.text(context.kernel));
+        // A name may have the type of what is stored: without a unit for FP8 it is multiplied as FP16.
+        let before_fp8 = ["7.0", "7.2", "7.5", "8.0", "8.6", "8.7"];
+        let lacks_fp8 = capability.is_some_and(|capability| before_fp8.contains(&capability));
+        let pipe = if lacks_fp8 && pipe == Pipe::Fp8Matrix { Pipe::Fp16Matrix } else { pipe };
+        let work = Quantity::Work(pipe);
+        // The smallest instruction since Turing is 16×8×8, and for FP64 8×8×4.
+        let is_fp64 = pipe == Pipe::Fp64Matrix;
+        let smallest = if is_fp64 { (8, 8, 4) } else { (16, 8, 8) };
+        let smallest = roofline::mma_operations(smallest.0, smallest.1, smallest.2).get();
         if has_packed_half && count > 0.0 {
             let Some((half, _)) = self.count(HFMA) else {
-                let formula = "2048× sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions";
-                let origin = self.origins.with(
-                    self.reading,
-                    OriginKind::Modeled,
-                    formula,
-                    0.0,
-                    f64::INFINITY,
-                );
-                return self.values.set(
-                    work,
-                    count * roofline::mma_operations(16, 8, 8).get(),
-                    origin,
-                );
+                let formula = match (shape, is_fp64) {
+                    (Some(_), _) => {
+                        "sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions, × 2·m·n·k of the instruction in the kernel's name"
+                    }
+                    (None, false) => {
+                        "2048× sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions"
+                    }
+                    (None, true) => {
+                        "512× sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions"
+                    }
+                };
+                let (low, high) = (0.0, if shape.is_some() { 1.0 } else { f64::INFINITY });
+                let kind = OriginKind::Modeled;
+                let origin = self.origins.with(self.reading, kind, formula, low, high);
+                return self.values.set(work, count * shape.unwrap_or(smallest), origin);
             };
             count = (count - half / 32.0).max(0.0);
             if shape.is_none() && count <= self.idle_packed_half(half) {
@@ -260,12 +272,14 @@ impl Deriver<'_, '_, '_> {
                 "512× sm__inst_executed_pipe_tensor.sum (HMMA.884, FP32 accumulate)",
             );
         } else {
-            // The smallest instruction since Turing is 16×8×8.
-            let formula = "at least 2048× sm__inst_executed_pipe_tensor.sum; the instruction's shape is not known";
-            let each = roofline::mma_operations(16, 8, 8).get();
+            let formula = if is_fp64 {
+                "at least 512× sm__inst_executed_pipe_tensor.sum; the instruction's shape is not known"
+            } else {
+                "at least 2048× sm__inst_executed_pipe_tensor.sum; the instruction's shape is not known"
+            };
             let origin =
                 self.origins.with(self.reading, OriginKind::Modeled, formula, 1.0, f64::INFINITY);
-            self.values.set(work, count * each, origin);
+            self.values.set(work, count * smallest, origin);
         }
     }
 }
@@ -280,24 +294,43 @@ fn dedup(counts: &mut Vec<(TensorMetric, f64)>) {
     });
 }
 
+/// What a name tells of a kernel's matrix instructions.
+#[derive(Debug, Clone, Copy)]
+struct Instruction {
+    /// Operations of one, if the name spells out its shape.
+    operations: Option<f64>,
+    /// The pipe of its operands; that of FP16 where the name does not say.
+    pipe: Pipe,
+}
+
+impl Instruction {
+    fn named(name: &str) -> Self {
+        let pipe = match Kernel::of(name).product_pipe(None, TensorCores::Listed) {
+            Pipe::Unstated => Pipe::Fp16Matrix,
+            pipe if pipe.engine() == Engine::Matrix => pipe,
+            _ => Pipe::Fp16Matrix,
+        };
+        Self { operations: shape_in_name(name), pipe }
+    }
+}
+
 /// What the names of kernels tell of their matrix instructions: a million launches have few names.
 #[derive(Debug, Default)]
 pub(in crate::ingest::nsight) struct Instructions {
     /// The name met last of those that share a slot.
-    recent: Vec<Option<(NameId, Option<f64>)>>,
+    recent: Vec<Option<(NameId, Instruction)>>,
 }
 
 impl Instructions {
     /// Slots, by the number of a name.
     const SLOTS: usize = 256;
 
-    /// Operations of one instruction, if the name spells it out.
-    fn of(&mut self, id: NameId, name: &str) -> Option<f64> {
+    fn of(&mut self, id: NameId, name: &str) -> Instruction {
         self.recent.resize(Self::SLOTS, None);
         let slot = &mut self.recent[id.0 as usize % Self::SLOTS];
         match slot {
-            Some((known, operations)) if *known == id => *operations,
-            _ => slot.insert((id, shape_in_name(name))).1,
+            Some((known, instruction)) if *known == id => *instruction,
+            _ => slot.insert((id, Instruction::named(name))).1,
         }
     }
 }
@@ -314,6 +347,17 @@ fn shape_in_name(name: &str) -> Option<f64> {
         ("tensor16x8x8", 16, 8, 8),
     ];
     let preceded = |at: usize| at > 0 && b"shdicz_".contains(&name.as_bytes()[at - 1]);
+    // Of Volta's 8×8×4, two accumulators have two numbers of operations.
+    let is_fp64 = |token: &&str| {
+        let after = name
+            .split(token)
+            .skip(1)
+            .map(|after| after.trim_start_matches("cudnn").trim_start_matches("gemm"));
+        after.into_iter().any(|after| !after.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    };
+    if ["d884", "z884"].iter().any(is_fp64) {
+        return Some(roofline::mma_operations(8, 8, 4).get());
+    }
     TOKENS.iter().find_map(|(token, m, n, k)| {
         let at = name.find(token)?;
         (token.starts_with('t') || preceded(at)).then(|| roofline::mma_operations(*m, *n, *k).get())
@@ -325,6 +369,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_pipe_of_matrix_instructions_is_read_from_names() {
+        for (name, pipe) in [
+            ("ampere_s1688gemm_128x128_nn", Pipe::Tf32Matrix),
+            ("ampere_fp16_s1688gemm_fp16_128x128_nn", Pipe::Fp16Matrix),
+            ("turing_s1688gemm_fp16_128x128_nn", Pipe::Fp16Matrix),
+            ("ampere_bf16_s16816gemm_bf16_128x64_tn", Pipe::Bf16Matrix),
+            ("cutlass_80_tensorop_i16832gemm_s8_128x256_128x3_tn_align16", Pipe::Int8Matrix),
+            ("cutlass_80_tensorop_d884gemm_64x64_16x4_nn_align1", Pipe::Fp64Matrix),
+            ("volta_h884gemm_64x64_ldg8_nn", Pipe::Fp16MatrixFp16Acc),
+            ("my_kernel", Pipe::Fp16Matrix),
+            ("triton_tem_fused_add_d884ab", Pipe::Fp16Matrix),
+        ] {
+            assert_eq!(Instruction::named(name).pipe, pipe, "{name}");
+        }
+    }
+
+    #[test]
     fn instruction_shapes_are_read_from_names() {
         for (name, operations) in [
             ("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn", Some(4096.0)),
@@ -332,6 +393,9 @@ mod tests {
             ("sm80_xmma_gemm_f16f16_tensor16x8x16_aligned", Some(4096.0)),
             ("volta_sgemm_128x64_nn", None),
             ("kernel_1688", Some(2048.0)),
+            ("ampere_d884gemm_64x64_nn", Some(512.0)),
+            ("volta_s884gemm_fp16_128x64_nn", None),
+            ("triton_tem_fused_add_d884ab", None),
             ("run16880", None),
         ] {
             assert_eq!(shape_in_name(name), operations, "{name}");
