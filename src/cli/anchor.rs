@@ -29,7 +29,7 @@ pub(super) fn find(
     let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
     let filter = Filter { device, ..filter.clone() };
     let entries = store.anchor(word, yardstick::tagged(word).as_deref(), &filter)?;
-    let is_baseline = |run: &Run| baseline.iter().any(|known| known.fingerprint == run.fingerprint);
+    let is_baseline = |run: &Run| baseline.iter().any(|known| known.is_measurement_of(run));
     if entries.iter().all(|entry| is_baseline(&entry.run)) {
         return Ok(None);
     }

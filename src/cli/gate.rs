@@ -78,7 +78,7 @@ pub(super) struct Gate {
     #[arg(long, value_name = "SHARE", value_parser = coverage, help_heading = "Policy")]
     coverage: Option<Share>,
 
-    /// Always exit 0; output is unchanged
+    /// Always exit 0; what fails is reported as a warning
     #[arg(long, help_heading = "Policy")]
     exit_zero: bool,
 
@@ -91,7 +91,7 @@ pub(super) struct Gate {
     slowdown: RelativeChange,
 }
 
-/// Compare two runs; always exits 0
+/// Compare two runs; whatever changed, it exits 0
 ///
 /// Makes the same comparison as `gate`, with the same policy. Each side is a file, a folder of ranks,
 /// a quoted pattern of repeated runs, or (the baseline) a store.

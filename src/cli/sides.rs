@@ -168,7 +168,7 @@ impl Side {
     fn distinct(&self) -> Result<(), Failure> {
         for (at, run) in self.runs.iter().enumerate() {
             let mut before = self.runs[..at].iter();
-            if let Some(same) = before.find(|same| same.fingerprint == run.fingerprint) {
+            if let Some(same) = before.find(|same| same.is_measurement_of(run)) {
                 let message = format!("{} and {} are the same measurement", same.label, run.label);
                 return Err(Failure::usage(message).help("name each run of a side once"));
             }
@@ -180,7 +180,7 @@ impl Side {
     pub(super) fn apart_from(&self, current: &[Run]) -> Result<(), Failure> {
         for run in current {
             let mut before = self.runs.iter();
-            if let Some(same) = before.find(|same| same.fingerprint == run.fingerprint) {
+            if let Some(same) = before.find(|same| same.is_measurement_of(run)) {
                 let message = format!(
                     "{} and {} are the same measurement, on both sides",
                     same.label, run.label

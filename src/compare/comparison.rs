@@ -77,6 +77,10 @@ pub struct OddRun {
     pub is_current: bool,
     /// How far it lies from the others of its side.
     pub shift: Shift,
+    /// Whether it was left out of the total.
+    pub of_total: bool,
+    /// Whether it was left out of the common shift.
+    pub of_common: bool,
 }
 
 /// Shares of the baseline's time; together 1.

@@ -129,7 +129,7 @@ pub(super) fn notes(baseline: &[Run], current: &[Run], order: &[bool]) -> Vec<St
     let mut notes = Vec::new();
     let same: Vec<&str> = current
         .iter()
-        .filter(|run| baseline.iter().any(|known| known.fingerprint == run.fingerprint))
+        .filter(|run| baseline.iter().any(|known| known.is_measurement_of(run)))
         .map(|run| run.label.as_str())
         .collect();
     if !same.is_empty() {
@@ -158,8 +158,30 @@ pub(super) fn notes(baseline: &[Run], current: &[Run], order: &[bool]) -> Vec<St
                 .to_owned(),
         );
     }
+    notes.extend(
+        [("baseline", baseline), ("current side", current)].into_iter().filter_map(untimed),
+    );
     notes.extend(settings(baseline, current));
     notes
+}
+
+/// Returns how launches count whose kernel has times of others.
+fn untimed((side, runs): (&str, &[Run])) -> Option<String> {
+    let (mut missing, mut all) = (0, 0);
+    for run in runs {
+        for kernel in run.kernels.iter().filter(|kernel| kernel.timed > 0) {
+            let wanted = kernel.launches - kernel.cold_launches(run.warmup);
+            missing += wanted.saturating_sub(kernel.timed);
+            all += wanted;
+        }
+    }
+    (missing > 0).then(|| {
+        let have = if missing == 1 { "launch has" } else { "launches have" };
+        format!(
+            "{missing} of {all} {have} no duration on the {side}; in times of all launches each counts as the mean of \
+             its kernel"
+        )
+    })
 }
 
 /// Returns how the profiler's settings and the collected quantities of the sides differ, as far as the

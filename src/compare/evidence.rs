@@ -55,6 +55,21 @@ pub struct Evidence {
     pub between: Option<Shift>,
 }
 
+/// The time of all launches of a kernel in a run, for the same amount of work of the run: medians over the runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfAll {
+    /// Its shift, with the global shift subtracted.
+    pub evidence: Evidence,
+    /// The time in the baseline, in seconds.
+    pub before_s: Seconds,
+    /// The time on the current side, in seconds.
+    pub after_s: Seconds,
+    /// Launches in the baseline.
+    pub launches_before: f64,
+    /// Launches on the current side.
+    pub launches_after: f64,
+}
+
 /// A kernel of both sides, with the measurements and the shift between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
@@ -78,6 +93,8 @@ pub struct Change {
     /// Change of the number of launches relative to other kernels, as a logarithm. Not part of the
     /// shift, which is per launch.
     pub launches_shift: Shift,
+    /// The time of all launches; `None` for headroom, and where a side has no times.
+    pub of_all: Option<OfAll>,
     /// The shift in SM cycles, if both sides have clocks.
     pub cycles: Option<Evidence>,
     /// The shift of the mean launch; it differs from the median if a few launches got much slower.
@@ -131,6 +148,10 @@ pub struct Inferred {
 pub struct Measured {
     /// Number of runs in which it occurs.
     pub runs: usize,
+    /// The runs in which it occurs, by their positions on its side.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub in_runs: Vec<usize>,
     /// Number of launches.
     pub launches: f64,
     /// Time of all launches, in seconds.

@@ -2,11 +2,11 @@
 
 use super::both::Both;
 use super::comparison::Basis;
-use super::evidence::{Change, Evidence, Inferred};
+use super::evidence::{Change, Evidence, Inferred, OfAll};
 use super::rows::{RUNS_THAT_SPREAD, Row, Shared, Table};
 use super::shifts;
 use super::sides::Group;
-use super::statistics::rank_test;
+use super::statistics::{median, rank_test};
 use crate::units::{Probability, Seconds, Shift};
 
 /// The shift of a kernel as measured, and with the global shift subtracted.
@@ -30,7 +30,6 @@ impl Table<'_> {
         let mean = mean.filter(|_| self.basis == Basis::Time && !row.together);
         let single = (before.by_run.len(), after.by_run.len()) == (1, 1) && row.by_samples;
         let chance = single.then(|| rank_test(&before.logs(0), &after.logs(0))).flatten();
-        let more = row.launches().map(|all| (all.after / all.before / shared.work.get()).ln());
         let name = after.name();
         let was = Some(before.name()).filter(|was| *was != name);
         Change {
@@ -42,7 +41,8 @@ impl Table<'_> {
             own,
             raw,
             missing,
-            launches_shift: Shift::new(more.unwrap_or(0.0)),
+            launches_shift: row.more_launches(shared.work),
+            of_all: self.of_all(row, shared),
             cycles: self.cycles(row),
             mean_shift: mean.map(|mean| Shift::new(mean.after - mean.before) - row.other_work()),
             p_launches: chance.map(Probability::new),
@@ -146,6 +146,44 @@ impl Table<'_> {
         let own =
             if shared.common.removed { of(&row.without(shared.offsets)) } else { raw.clone() };
         Shifts { raw, own }
+    }
+
+    /// The time of all launches in a run, for the same amount of work.
+    fn of_all(&self, row: &Row<'_>, shared: &Shared<'_>) -> Option<OfAll> {
+        if self.basis == Basis::Headroom {
+            return None;
+        }
+        let removed = shared.common.removed;
+        let logs = |group: &Group<'_>, offsets: &[f64], work: Shift| -> Vec<f64> {
+            let times = group.times().into_iter().zip(offsets).filter(|(time, _)| *time > 0.0);
+            let offset = |offset: &f64| if removed { *offset } else { 0.0 };
+            times.map(|(time, of_run)| time.ln() - offset(of_run) - work.get()).collect()
+        };
+        let offsets = &shared.offsets.runs;
+        let more = shared.work.shift() + row.other_work();
+        let values = Both {
+            before: logs(&row.groups.before, &offsets.before, Shift::ZERO),
+            after: logs(&row.groups.after, &offsets.after, more),
+        };
+        let evidence = if self.several() {
+            // Sums of launches vary more than the typical one, which the variances of all kernels are pooled of.
+            shifts::of_runs(values.as_ref().map(Vec::as_slice), None, Shift::ZERO)?
+        } else {
+            let (before, after) = (values.before.first()?, values.after.first()?);
+            shifts::single(Shift::new(after - before), self.noise.kernel.shift())
+        };
+        let times = row.groups.as_ref().map(|group| {
+            let known: Vec<f64> = group.times().into_iter().filter(|time| *time > 0.0).collect();
+            median(&known)
+        });
+        let (times, launches) = (times.known()?, row.launches()?);
+        Some(OfAll {
+            evidence,
+            before_s: Seconds::new(times.before * more.get().exp()),
+            after_s: Seconds::new(times.after),
+            launches_before: launches.before * shared.work.get(),
+            launches_after: launches.after,
+        })
     }
 
     /// The shift in SM cycles, if every run of both sides has clocks.

@@ -32,7 +32,8 @@ pub use comparison::{
     Side, Split,
 };
 pub use evidence::{
-    Change, Counted, Evidence, Inferred, Lone, Measured, Proposal, ProposalKind, Unit, WorkChange,
+    Change, Counted, Evidence, Inferred, Lone, Measured, OfAll, Proposal, ProposalKind, Unit,
+    WorkChange,
 };
 pub use family::family;
 pub use noise::Noise;

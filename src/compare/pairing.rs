@@ -1,6 +1,6 @@
 //! Matches kernels of two runs by the strictest key that fits on both sides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -128,6 +128,11 @@ pub(crate) fn pair_sides(kernels: Both<&[Identity]>, runs: Both<usize>) -> Pairi
     let mut right: Vec<usize> = (0..after.len()).collect();
     for whole in [true, false] {
         for level in MatchLevel::ALL {
+            if level == MatchLevel::Name {
+                let mut rest = Both { before: left, after: right };
+                pairing.pairs.extend(renumbered(kernels, &mut rest));
+                Both { before: left, after: right } = rest;
+            }
             let mut groups: BTreeMap<String, Both<Vec<usize>>> = BTreeMap::new();
             for position in left.drain(..) {
                 groups.entry(level.key(&before[position])).or_default().before.push(position);
@@ -162,10 +167,67 @@ pub(crate) fn pair_sides(kernels: Both<&[Identity]>, runs: Both<usize>) -> Pairi
     pairing
 }
 
+/// Pairs kernels that a compiler numbered anew, by grid and block: a kernel more before them moves all numbers. Only of
+/// families of which more kernels agree in shape than in number; those that are paired are taken from the positions.
+fn renumbered(kernels: Both<&[Identity]>, left: &mut Both<Vec<usize>>) -> Vec<Pair> {
+    let mut families: BTreeMap<String, Both<Vec<usize>>> = BTreeMap::new();
+    let key = |kernel: &Identity| {
+        kernel.full.starts_with("triton_").then(|| MatchLevel::Family.key(kernel))
+    };
+    for position in &left.before {
+        let Some(key) = key(&kernels.before[*position]) else { continue };
+        families.entry(key).or_default().before.push(*position);
+    }
+    for position in &left.after {
+        let Some(key) = key(&kernels.after[*position]) else { continue };
+        families.entry(key).or_default().after.push(*position);
+    }
+    let mut pairs = Vec::new();
+    for family in families.into_values() {
+        let sides = |of: for<'a> fn(&'a Identity) -> &'a str| Both {
+            before: grouped(kernels.before, &family.before, of),
+            after: grouped(kernels.after, &family.after, of),
+        };
+        let common = |sides: &Both<BTreeMap<&str, Vec<usize>>>| {
+            sides.before.keys().filter(|key| sides.after.contains_key(*key)).count()
+        };
+        let by_shape = sides(|kernel| &kernel.shape);
+        if common(&by_shape) <= common(&sides(|kernel| &kernel.full)) {
+            continue;
+        }
+        let Both { before, mut after } = by_shape;
+        for (shape, before) in before {
+            if let Some(after) = after.remove(shape) {
+                pairs.push(Pair { level: MatchLevel::Family, before, after });
+            }
+        }
+    }
+    let taken = |of: fn(&Pair) -> &[usize]| -> BTreeSet<usize> {
+        pairs.iter().flat_map(of).copied().collect()
+    };
+    let (before, after) = (taken(|pair| &pair.before), taken(|pair| &pair.after));
+    left.before.retain(|position| !before.contains(position));
+    left.after.retain(|position| !after.contains(position));
+    pairs
+}
+
+/// Kernels at these positions by one of their names.
+fn grouped<'a>(
+    side: &'a [Identity],
+    positions: &[usize],
+    of: fn(&'a Identity) -> &'a str,
+) -> BTreeMap<&'a str, Vec<usize>> {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for position in positions {
+        groups.entry(of(&side[*position])).or_default().push(*position);
+    }
+    groups
+}
+
 /// Counts the runs in which any of the kernels occurs.
 fn covered(kernels: &[Identity], positions: &[usize]) -> usize {
     let runs = positions.iter().flat_map(|position| &kernels[*position].runs);
-    runs.collect::<std::collections::BTreeSet<_>>().len()
+    runs.collect::<BTreeSet<_>>().len()
 }
 
 #[cfg(test)]
@@ -229,6 +291,24 @@ mod tests {
             ),
             [(Exact, 1, 1), (Family, 1, 1)]
         );
+    }
+
+    /// One kernel more before them; and another batch, with the numbers as before.
+    #[test]
+    fn numbers_of_a_compiler_follow_grids_where_more_of_them_agree() {
+        use MatchLevel::{Family, Name};
+        let names: Vec<String> = (0..5).map(|at| format!("triton_poi_fused_add_{at}")).collect();
+        let before: Vec<(&str, u32)> = (0..4).map(|at| (names[at].as_str(), 1024 << at)).collect();
+        let moved: Vec<(&str, u32)> =
+            (0..4).map(|at| (names[at + 1].as_str(), 1024 << at)).collect();
+        assert_eq!(paired(&before, &moved), [(Family, 1, 1); 4]);
+        let larger: Vec<(&str, u32)> = (0..4).map(|at| (names[at].as_str(), 2048 << at)).collect();
+        assert_eq!(paired(&before, &larger), [(Name, 1, 1); 4]);
+        // Each kernel with the one of its grid.
+        let (one, two) = (run(&before), run(&moved));
+        for pair in pair(&one, &two).pairs {
+            assert_eq!(one.kernels[pair.before[0]].shape, two.kernels[pair.after[0]].shape);
+        }
     }
 
     #[test]

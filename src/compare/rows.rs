@@ -98,6 +98,12 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// How many more launches it has on the current side, for this amount of work of the run.
+    pub(super) fn more_launches(&self, work: Factor) -> Shift {
+        let more = self.launches().map(|all| (all.after / all.before / work.get()).ln());
+        Shift::new(more.unwrap_or(0.0))
+    }
+
     /// Returns the launches of one run of each side; `None` if a side has none.
     pub(super) fn launches(&self) -> Option<Both<f64>> {
         let launches = if self.together {

@@ -192,6 +192,17 @@ impl RunKernel {
         cold.min(self.launches.saturating_sub(1))
     }
 
+    /// Returns the time of all launches but those left out as warm-up: one without a duration counts as the mean of
+    /// those that have one. Zero where none has.
+    #[must_use]
+    pub fn whole_s(&self, warmup: u32) -> Seconds {
+        let wanted = self.launches - self.cold_launches(warmup);
+        if self.timed == 0 || self.timed >= wanted {
+            return self.measured_s;
+        }
+        self.measured_s * (wanted as f64 / self.timed as f64)
+    }
+
     /// Returns measured over roofline time; `None` if the roofline model does not cover it.
     #[must_use]
     pub fn headroom(&self) -> Option<Factor> {
@@ -224,6 +235,14 @@ impl RunKernel {
 }
 
 impl Run {
+    /// Returns the time of the run: that of all launches but those left out as warm-up, of which one without a duration
+    /// counts as the mean of its kernel. Zero where no launch has one.
+    #[must_use]
+    pub fn whole_s(&self) -> Seconds {
+        let more = |kernel: &RunKernel| kernel.whole_s(self.warmup) - kernel.measured_s;
+        self.measured_s + self.kernels.iter().map(more).sum()
+    }
+
     /// Finishes a run: sorts its kernels by time, counts timed launches and computes the
     /// fingerprint.
     pub(super) fn ordered(mut self) -> Self {
@@ -274,13 +293,29 @@ impl Run {
     /// Ranks that are read together and ranks whose runs are put together are one measurement, with the same hash: sums
     /// differ in their last digits there, and quantiles altogether.
     fn hash(&self) -> String {
+        self.hash_of(true)
+    }
+
+    /// Returns `true` if both are of one measurement, also where one is a report, which has no times of single launches.
+    #[must_use]
+    pub fn is_measurement_of(&self, other: &Self) -> bool {
+        let has_samples =
+            |run: &Self| run.kernels.iter().any(|kernel| !kernel.samples_s.is_empty());
+        self.fingerprint == other.fingerprint
+            || has_samples(self) != has_samples(other)
+                && self.launches == other.launches
+                && (self.measured_s - other.measured_s).abs() <= self.measured_s * SAME_SUM
+                && self.hash_of(false) == other.hash_of(false)
+    }
+
+    fn hash_of(&self, with_samples: bool) -> String {
         let digits = |time: &Seconds| format!("{:.8e}", time.get());
         let mut lines: Vec<String> = self
             .kernels
             .iter()
             .map(|kernel| {
                 let is_all = kernel.samples_s.len() as u64 == kernel.timed;
-                let times = kernel.samples_s.iter().filter(|_| is_all).map(digits);
+                let times = kernel.samples_s.iter().filter(|_| is_all && with_samples).map(digits);
                 let times: Vec<String> = times.collect();
                 format!(
                     "{}\0{:?}\0{:?}\0{:?}\0{}\0{}\0{}",
@@ -298,6 +333,9 @@ impl Run {
         super::seal::fingerprint(&lines.join("\n"))
     }
 }
+
+/// Two sums of the same times differ by less than this share.
+const SAME_SUM: f64 = 1e-9;
 
 /// Returns the sum of times, independent of their order.
 pub(super) fn total(times: impl Iterator<Item = Seconds>) -> Seconds {
@@ -408,6 +446,23 @@ pub(crate) mod tests {
         assert_eq!((one.timed_launches, one.kernels[0].share), (2, Share::new(0.75)));
         assert_eq!(one.fingerprint, run(vec![b.clone(), a]).fingerprint);
         assert_ne!(one.fingerprint, run(vec![b, kernel("a", &[1.1])]).fingerprint);
+    }
+
+    #[test]
+    fn a_report_is_of_the_measurement_that_it_was_made_from() {
+        let one = run(vec![kernel("a", &[1.0, 2.0]), kernel("b", &[3.0])]);
+        let report = |times: &[f64]| {
+            let mut report = run(vec![kernel("a", times), kernel("b", &[3.0])]);
+            report.kernels.iter_mut().for_each(|kernel| kernel.samples_s.clear());
+            run(report.kernels)
+        };
+        let (own, other) = (report(&[1.0, 2.0]), report(&[1.0, 2.1]));
+        assert_ne!(one.fingerprint, own.fingerprint);
+        assert!(one.is_measurement_of(&own) && own.is_measurement_of(&one));
+        assert!(!one.is_measurement_of(&other) && !own.is_measurement_of(&other));
+        // Two runs whose launches add up to the same time are two.
+        let turned = run(vec![kernel("a", &[1.5, 1.5]), kernel("b", &[3.0])]);
+        assert!(!one.is_measurement_of(&turned));
     }
 
     #[test]

@@ -87,6 +87,8 @@ struct Kernel {
     category: Option<String>,
     group: Option<String>,
     launches: u64,
+    /// Missing where all have a duration, or none, and in reports of early versions.
+    timed_launches: Option<u64>,
     measured_s: Option<Seconds>,
     #[serde(alias = "recoverable_s")]
     savings_s: Option<Seconds>,
@@ -330,8 +332,7 @@ impl Kernel {
             "device": device,
             "category": category,
             "launches": self.launches,
-            // A report does not tell how many of its launches have no time.
-            "timed": if self.measured_s.is_some() { self.launches } else { 0 },
+            "timed": if self.measured_s.is_some() { self.timed_launches.unwrap_or(self.launches) } else { 0 },
             "measured_s": measured,
             "share": share(measured, run),
             "samples_s": [],

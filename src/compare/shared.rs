@@ -224,8 +224,8 @@ impl Table<'_> {
         let work = shared.work;
         let mut values = match self.basis {
             Basis::Time => runs.map(|runs| {
-                let timed = runs.iter().filter(|run| run.measured_s > Seconds::ZERO);
-                timed.map(|run| run.measured_s.get().ln()).collect::<Vec<f64>>()
+                let times = runs.iter().map(|run| run.whole_s().get());
+                times.filter(|time| *time > 0.0).map(f64::ln).collect::<Vec<f64>>()
             }),
             Basis::Headroom => self.whole_headrooms(),
         };
@@ -290,13 +290,16 @@ impl Table<'_> {
 
     /// By how much kernels of which a launch does other work should have changed the total: each by as
     /// much as its work. 1 where work is not normalized.
-    pub(super) fn other_work(&self) -> Factor {
+    pub(super) fn other_work(&self, work: Factor) -> Factor {
         let more = |row: &Row<'_>| {
             let group = &row.groups.before;
             let share: f64 = group.all().map(|kernel| kernel.share.get()).sum();
-            share / group.by_run.len().max(1) as f64 * row.other_work().get().exp_m1()
+            let share = share / group.by_run.len().max(1) as f64;
+            // Half of the launches, each of which does twice the work, are as much work.
+            share * ((row.other_work() + row.more_launches(work)).get().exp_m1())
         };
-        Factor::new(1.0 + self.rows.iter().map(more).sum::<f64>())
+        let others = self.rows.iter().filter(|row| row.other_work() != Shift::ZERO);
+        Factor::new(1.0 + others.map(more).sum::<f64>())
     }
 
     /// Fits the prior of the variances of kernels with enough time; only for several runs.

@@ -80,7 +80,8 @@ impl<'a> Joined<'a> {
         let device = by_run.iter().zip(self.runs).find_map(|(kernels, run)| {
             Some(run.devices.get(kernels.first()?.device)?.name.clone())
         });
-        Group { by_run, device: device.unwrap_or_default() }
+        let warmup = self.runs.iter().map(|run| run.warmup).collect();
+        Group { by_run, warmup, device: device.unwrap_or_default() }
     }
 }
 
@@ -110,6 +111,8 @@ pub fn kernels(runs: &[Run]) -> Vec<Lone> {
 /// Kernels that are treated as one, in each run of a side.
 pub(super) struct Group<'a> {
     pub(super) by_run: Vec<Vec<&'a RunKernel>>,
+    /// Launches that each run leaves out as warm-up.
+    warmup: Vec<u32>,
     pub(super) device: String,
 }
 
@@ -212,10 +215,10 @@ impl<'a> Group<'a> {
 
     /// Time of all kernels in each run; zero in a run that has none of them.
     pub(super) fn times(&self) -> Vec<f64> {
-        let of = |kernels: &Vec<&RunKernel>| -> f64 {
-            kernels.iter().map(|kernel| kernel.measured_s.get()).sum()
+        let of = |(kernels, warmup): (&Vec<&RunKernel>, &u32)| -> f64 {
+            kernels.iter().map(|kernel| kernel.whole_s(*warmup).get()).sum()
         };
-        self.by_run.iter().map(of).collect()
+        self.by_run.iter().zip(&self.warmup).map(of).collect()
     }
 
     /// By how much the work of a launch differs between two sides, as far as both counted it.
@@ -238,10 +241,16 @@ impl<'a> Group<'a> {
         (shift.abs() > least).then_some(WorkChange { counted, shift, normalized })
     }
 
-    /// Returns the launches in one run, averaged over all runs of the side.
+    /// Returns the launches in one run: the median over the runs of the side, because one of them that did more work
+    /// says nothing of the others; the mean, if most runs have none.
     pub(super) fn launches(&self) -> f64 {
-        let all: u64 = self.all().map(|kernel| kernel.launches).sum();
-        all as f64 / self.by_run.len().max(1) as f64
+        let of = |kernels: &Vec<&RunKernel>| -> u64 {
+            kernels.iter().map(|kernel| kernel.launches).sum()
+        };
+        let runs: Vec<f64> = self.by_run.iter().map(|kernels| of(kernels) as f64).collect();
+        median(&runs)
+            .filter(|launches| *launches > 0.0)
+            .unwrap_or_else(|| runs.iter().sum::<f64>() / runs.len().max(1) as f64)
     }
 
     /// Returns the logarithm of the mean launch time of a run, the median over the runs: one run in which
@@ -253,7 +262,9 @@ impl<'a> Group<'a> {
 
     /// Returns averages over the runs in which it occurs.
     pub(super) fn measured(&self, centers: &[Option<f64>]) -> Measured {
-        let runs = self.by_run.iter().filter(|kernels| !kernels.is_empty()).count();
+        let there = self.by_run.iter().enumerate().filter(|(_, kernels)| !kernels.is_empty());
+        let in_runs: Vec<usize> = there.map(|(run, _)| run).collect();
+        let runs = in_runs.len();
         let per_run = runs.max(1) as f64;
         let time =
             |of: &dyn Fn(&RunKernel) -> Seconds| self.all().map(of).sum::<Seconds>() / per_run;
@@ -272,8 +283,9 @@ impl<'a> Group<'a> {
         let first = self.all().next();
         Measured {
             runs,
+            in_runs,
             launches: self.all().map(|kernel| kernel.launches as f64).sum::<f64>() / per_run,
-            time_s: time(&|kernel| kernel.measured_s),
+            time_s: Seconds::new(self.times().iter().sum::<f64>() / per_run),
             launch_s: Seconds::new(median(&known).map_or(0.0, f64::exp)),
             share: self.all().map(|kernel| kernel.share).sum::<Share>() / per_run,
             bytes: whole(&|kernel| kernel.bytes.map(Bytes::get)).map(Bytes::new),

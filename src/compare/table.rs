@@ -71,14 +71,14 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         places: places(&setting.order),
     };
     let offsets = table.offsets();
-    let (common, mut odd) = table.common(&offsets);
+    let (common, odd) = table.common(&offsets);
     let prior = table.prior(&offsets, common.removed);
     let work = table.work();
     let shared = Shared { offsets: &offsets, common: &common, prior, work };
-    let other_work = table.other_work();
+    let other_work = table.other_work(work);
     let total = table.total(runs, &shared, other_work);
     let counting = counting(&total.odd, runs.map(<[Run]>::len));
-    odd.extend(total.odd);
+    let odd = odd_runs([&total.odd, &odd], runs);
     let parts = Parts { work, counting: &counting };
     let mut changes: Vec<Change> =
         table.rows.iter().map(|row| table.change(row, &shared, None)).collect();
@@ -114,7 +114,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     Comparison {
         basis,
         coverage,
-        odd: odd_runs(&odd, runs),
+        odd,
         total: total.evidence,
         total_own: total.own,
         total_typical: table.total_typical(sides, Factor::new(work.get() * other_work.get())),
@@ -144,17 +144,25 @@ fn counting(odd: &[Odd], runs: Both<usize>) -> Both<Vec<bool>> {
     Both { before: of(false, runs.before), after: of(true, runs.after) }
 }
 
-/// Runs by their labels, each once.
-fn odd_runs(odd: &[Odd], runs: Both<&[Run]>) -> Vec<OddRun> {
+/// Runs that stand apart in the total and in the common shift by their labels, each once.
+fn odd_runs([total, common]: [&[Odd]; 2], runs: Both<&[Run]>) -> Vec<OddRun> {
     let mut found: Vec<OddRun> = Vec::new();
-    for Odd { later, at, distance } in odd {
+    let all = total.iter().map(|odd| (odd, true)).chain(common.iter().map(|odd| (odd, false)));
+    for (Odd { later, at, distance }, of_total) in all {
         let run = if *later { runs.after.get(*at) } else { runs.before.get(*at) };
         let Some(run) = run else { continue };
-        let is_it = |known: &OddRun| known.is_current == *later && known.label == run.label;
-        if !found.iter().any(is_it) {
-            let shift = Shift::new(*distance);
-            found.push(OddRun { label: run.label.clone(), is_current: *later, shift });
+        let is_it = |known: &&mut OddRun| known.is_current == *later && known.label == run.label;
+        if let Some(known) = found.iter_mut().find(is_it) {
+            known.of_common = known.of_common || !of_total;
+            continue;
         }
+        found.push(OddRun {
+            label: run.label.clone(),
+            is_current: *later,
+            shift: Shift::new(*distance),
+            of_total,
+            of_common: !of_total,
+        });
     }
     found
 }
@@ -274,7 +282,7 @@ fn order(order: &[bool]) -> Option<String> {
 
 /// A side, with the time of those of its runs that count.
 fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
-    let times: Vec<f64> = runs.iter().map(|run| run.measured_s.get()).collect();
+    let times: Vec<f64> = runs.iter().map(|run| run.whole_s().get()).collect();
     let counted: Vec<f64> =
         times.iter().zip(counting).filter(|(_, counts)| **counts).map(|(time, _)| *time).collect();
     let launches: Vec<f64> = runs.iter().map(|run| run.launches as f64).collect();

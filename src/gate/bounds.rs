@@ -32,7 +32,7 @@ pub(super) fn judge(kernels: &[Lone], current: &[Run], policy: &Policy) -> Vec<C
 
 fn of_bound(bound: &Bound, kernels: &[Lone], current: &[Run], policy: &Policy) -> Vec<Check> {
     if bound.metric == Metric::Total {
-        let times: Vec<f64> = current.iter().map(|run| run.measured_s.get()).collect();
+        let times: Vec<f64> = current.iter().map(|run| run.whole_s().get()).collect();
         let known = compare::median(&times).map(|time| Known::exactly(Seconds::new(time)));
         return vec![check(bound, Subject::Run, known, Share::new(1.0), policy)];
     }
@@ -167,6 +167,9 @@ impl Known {
     }
 }
 
+/// Sums that differ by less than this share differ by rounding.
+const EXACT: f64 = 1e-9;
+
 /// A limit that a value exceeds or may exceed.
 struct Broken {
     limit: Value,
@@ -175,15 +178,16 @@ struct Broken {
 }
 
 fn broken(bound: &Bound, known: &Known) -> Option<Broken> {
-    let below = bound.min.filter(|min| known.least < min.value).map(|limit| Broken {
+    let is_above = |value: f64, other: f64| value - other > EXACT * other.abs();
+    let below = bound.min.filter(|min| is_above(min.value, known.least)).map(|limit| Broken {
         limit,
-        is_certain: known.most < limit.value,
+        is_certain: is_above(limit.value, known.most),
         word: "at least",
     });
     below.or_else(|| {
-        bound.max.filter(|max| known.most > max.value).map(|limit| Broken {
+        bound.max.filter(|max| is_above(known.most, max.value)).map(|limit| Broken {
             limit,
-            is_certain: known.least > limit.value,
+            is_certain: is_above(known.least, limit.value),
             word: "at most",
         })
     })

@@ -6,8 +6,8 @@ use super::policy::{Action, Metric, Policy};
 use super::thresholds::RUNS_THAT_SPREAD;
 use super::value::Allowed;
 use super::{causes, words};
-use crate::compare::{Basis, Change, Comparison, Evidence};
-use crate::units::{Seconds, Shift, change_limit, si};
+use crate::compare::{Basis, Change, Comparison, Evidence, Unit};
+use crate::units::{Shift, change_limit, si};
 
 /// Launches are counted: fewer than 1% more are a loop that ran once more.
 const SAME_LAUNCHES: Shift = Shift::new(0.01);
@@ -22,15 +22,21 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     let of_launch = policy.limit(Metric::Time, &change.after, &change.name);
     let is_judged =
         of_launch.is_some_and(|one| one.worse <= limit.worse && one.action >= limit.action);
+    let typical = with(own, change.launches_shift);
+    let all = change.of_all.as_ref();
+    let evidence = all.map_or_else(|| typical.clone(), |all| all.evidence.clone());
+    let worse = limit.shift();
+    let is_beyond =
+        |evidence: &Evidence| is_beyond(evidence, worse, |chance| chance <= policy.false_discovery);
+    // Of one run a single slow launch may make the time of all: there it is that of a typical one.
+    let several = evidence.unit == Unit::Runs;
+    if evidence.shift <= worse || !several && typical.shift <= worse {
+        return None;
+    }
     if change.launches_shift.abs() <= SAME_LAUNCHES && is_judged {
         return None;
     }
-    let evidence = with(own, change.launches_shift);
-    let worse = limit.shift();
-    if evidence.shift <= worse {
-        return None;
-    }
-    let is_certain = is_beyond(&evidence, worse, |chance| chance <= policy.false_discovery);
+    let is_certain = is_beyond(if several { &evidence } else { &typical });
     // Launches are counted; what nobody measured is the noise of the time of one.
     let is_counted = change.launches_shift > worse;
     let may_be_noise = is_certain && !is_counted && policy.may_be_noise(own);
@@ -41,16 +47,24 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     };
     // What is inferred about names fails no more than the policy lets it.
     let action = if change.inferred.is_some() { action.min(policy.renamed) } else { action };
-    let before = change.before.time_s * comparison.work.get();
-    let after = change.after.time_s;
-    let delta = after - before;
-    let counts = limit.counts(change.before.share.max(change.after.share))
-        && delta >= Seconds::new(limit.least());
-    let launches = format!(
-        "launches went from {} to {}",
-        words::launches(change.before.launches * comparison.work.get()),
-        words::launches(change.after.launches)
+    let (before, after) = all.map_or_else(
+        || (change.before.time_s * comparison.work.get(), change.after.time_s),
+        |all| (all.before_s, all.after_s),
     );
+    let delta = after - before;
+    let run = comparison.current.time_s.max(comparison.baseline.time_s);
+    let counts =
+        limit.counts(change.before.share.max(change.after.share)) && limit.is_enough(delta, run);
+    let launches = all
+        .map_or([change.before.launches * comparison.work.get(), change.after.launches], |all| {
+            [all.launches_before, all.launches_after]
+        });
+    let [one, two] = launches.map(words::launches);
+    let launches = if one == two {
+        format!("{one} launches as before")
+    } else {
+        format!("launches went from {one} to {two}")
+    };
     let message = format!(
         "{}{launches}, time of all launches from {} to {}: {}, limit {}",
         causes::first(change),

@@ -8,7 +8,7 @@ use super::thresholds::{BEYOND_ROOF, END, RUNS_THAT_SPREAD};
 use super::value::{Allowed, Value};
 use super::{causes, kernel_total, words};
 use crate::compare::{
-    Basis, Change, Comparison, Evidence, Measured, ProposalKind, Unit, benjamini_hochberg,
+    Basis, Change, Common, Comparison, Evidence, Measured, ProposalKind, Unit, benjamini_hochberg,
     weighted_median,
 };
 use crate::units::{Probability, Seconds, Share, Shift};
@@ -16,10 +16,6 @@ use crate::units::{Probability, Seconds, Share, Shift};
 /// Share of the run time from which slowdowns must be detected; `docs/gate-error-rates.md` measures
 /// the detection.
 const WEIGHTY: Share = Share::new(0.05);
-
-/// Largest share of the run that a floor in seconds may take, so that short runs are still checked
-/// (`docs/gate.md`, "What counts").
-const LARGEST_FLOOR: f64 = 0.01;
 
 /// The mean launch disagrees with the median one if it moved by more than this multiple of the
 /// limit.
@@ -52,7 +48,7 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
             seen.push((shift.get(), share.get()));
             power = power.min(chance);
         }
-        let standing = timed.standing(&chance, policy);
+        let standing = timed.standing(&chance, policy, &comparison.common);
         checks.push(time_check(comparison, policy, timed, standing));
     }
     checks.extend(
@@ -152,13 +148,27 @@ impl Timed<'_> {
         let is_moved = measured > limit || measured < -limit;
         match standing {
             Standing::Within | Standing::Unsure => is_moved && self.other_work() != Shift::ZERO,
-            // Less time for less work is no slower kernel, and less work is no faster one.
-            Standing::Worse => self.raw() + self.other_work() <= Shift::ZERO,
+            // Less work in as much time is no slower kernel, and less work is no faster one.
+            Standing::Worse => {
+                self.raw() + self.other_work() <= limit && self.other_work() != Shift::ZERO
+            }
             Standing::Better => false,
         }
     }
 
-    fn standing(&self, chance: &Chances, policy: &Policy) -> Standing {
+    /// Whether the kernel itself took longer, and not only in comparison with others that got faster: there its own
+    /// runs must show it. `worse` is the direction of `raw` and `common`.
+    fn is_its_own(raw: &Evidence, noise: Shift, common: &Evidence) -> bool {
+        let is_shown = |evidence: &Evidence| {
+            probability(evidence, Shift::ZERO).is_none_or(|chance| chance <= END)
+        };
+        let others_moved_back = common.shift < Shift::ZERO
+            && common.standard_error.is_some()
+            && is_shown(&mirrored(common));
+        raw.shift > noise && (!others_moved_back || is_shown(raw))
+    }
+
+    fn standing(&self, chance: &Chances, policy: &Policy, common: &Common) -> Standing {
         let rate = policy.false_discovery;
         // Kernels too small to be judged are shown by their own probability.
         let allowed = |adjusted: Probability| {
@@ -171,12 +181,18 @@ impl Timed<'_> {
             Unit::Launches | Unit::Single => policy.noise.kernel.shift(),
         };
         let raw = self.raw();
+        let measured = self.change.raw.as_ref().unwrap_or(self.own);
+        let common = if common.removed { &common.evidence } else { measured };
+        let is_slower = Self::is_its_own(measured, noise, common);
+        let is_faster = Self::is_its_own(&mirrored(measured), noise, &mirrored(common));
+        // As measured it may still be beyond the limit.
+        let may_be = measured.high.is_none_or(|high| high > limit);
         // What is only relative to others that moved is not a change of this kernel.
-        if is_beyond(self.own, limit, allowed(chance.worse)) && raw > noise {
+        if is_beyond(self.own, limit, allowed(chance.worse)) && is_slower {
             Standing::Worse
-        } else if is_beyond(&self.mirror, limit, allowed(chance.better)) && raw < -noise {
+        } else if is_beyond(&self.mirror, limit, allowed(chance.better)) && is_faster {
             Standing::Better
-        } else if self.own.shift > limit && raw > Shift::ZERO {
+        } else if self.own.shift > limit && raw > Shift::ZERO && may_be {
             Standing::Unsure
         } else if raw < policy.implausible() && raw < -self.own.floor {
             // Where all kernels got so much faster, the shift that they share hides each.
@@ -191,7 +207,8 @@ impl Timed<'_> {
         let common = &comparison.common;
         let common = if common.removed { common.evidence.shift } else { Shift::ZERO };
         let most = self.limit.shift().max(self.own.floor) * OUT_OF_STEP;
-        self.change.mean_shift.filter(|mean| *mean - common > most)
+        let is_apart = |mean: &Shift| *mean - self.raw() > self.limit.shift();
+        self.change.mean_shift.filter(|mean| *mean - common > most).filter(is_apart)
     }
 }
 
@@ -265,10 +282,11 @@ fn time_check(
 ) -> Check {
     let Timed { change, limit, own, .. } = timed;
     let by_headroom = comparison.basis == Basis::Headroom;
-    let delta = difference(change, own);
+    // Where a few launches make the change, it is that of all together.
+    let tail = timed.tail(comparison).filter(|_| standing == Standing::Within);
+    let delta = tail.map_or_else(|| difference(change, own), |mean| of_all_launches(change, mean));
     let run = comparison.current.time_s.max(comparison.baseline.time_s);
-    let least = Seconds::new(limit.least()).min(run * LARGEST_FLOOR);
-    let matters = timed.counts && (by_headroom || delta.abs() >= least);
+    let matters = timed.counts && (by_headroom || limit.is_enough(delta.abs(), run));
     let Conclusion { verdict, mut action, message, first } =
         told(comparison, policy, timed, standing);
     let mut evidence: Vec<String> = first.into_iter().collect();
@@ -322,6 +340,12 @@ fn difference(change: &Change, own: &Evidence) -> Seconds {
     };
     let middle = (change.before.launch_s.get() * change.after.launch_s.get()).sqrt();
     Seconds::new(2.0 * middle * (own.shift.get() / 2.0).sinh() * launches)
+}
+
+/// The shift of the mean launch as a difference of the time of as many launches.
+fn of_all_launches(change: &Change, mean: Shift) -> Seconds {
+    let before = change.before.time_s / change.before.launches.max(1.0);
+    before * (mean.get().exp_m1() * change.after.launches)
 }
 
 /// Returns why the clock may explain a slower kernel: its cycles did not grow as its time did.

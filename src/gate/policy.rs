@@ -4,13 +4,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::thresholds::{COUNTING_SHARE, UNDECLARED};
+use super::thresholds::{COUNTING_SHARE, LARGEST_FLOOR, ROUNDING, UNDECLARED};
 use super::value::Value;
 use crate::analysis::{Called, fits};
 use crate::compare::{Evidence, Measured, Noise, Unit};
 use crate::model::Date;
 use crate::rules::Severity;
-use crate::units::{Dimension, Factor, Probability, RelativeChange, Share, Shift};
+use crate::units::{Dimension, Factor, Probability, RelativeChange, Seconds, Share, Shift};
 
 /// A metric that a policy can limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -315,20 +315,27 @@ impl Limit {
     /// for 5%, and `-ln 0.95` for a share of the roof that may fall by 5%.
     #[must_use]
     pub fn shift(&self) -> Shift {
-        if self.metric == Metric::Roof {
+        let shift = if self.metric == Metric::Roof {
             -RelativeChange::new(-self.worse.get().min(WHOLE_ROOF)).shift()
         } else {
             self.worse.shift()
-        }
+        };
+        // What meets a limit exactly is within it, however its logarithm rounds.
+        shift + ROUNDING
     }
 
     /// Returns the smallest worsening that counts, in the unit of the metric.
-    pub(super) fn least(&self) -> f64 {
+    pub(crate) fn least(&self) -> f64 {
         self.at_least.map_or(0.0, |least| least.value)
     }
 
+    /// Returns `true` if so many seconds more count in a run this long, or of unknown length.
+    pub(crate) fn is_enough(&self, seconds: Seconds, run: Seconds) -> bool {
+        seconds >= Seconds::new(self.least()).min(run * LARGEST_FLOOR)
+    }
+
     /// Returns `true` if a kernel with this share of the run time is judged separately.
-    pub(super) fn counts(&self, share: Share) -> bool {
+    pub(crate) fn counts(&self, share: Share) -> bool {
         self.min_share.is_none_or(|least| share >= least)
     }
 
@@ -520,8 +527,8 @@ mod tests {
     #[test]
     fn a_roof_falls_where_times_grow() {
         let shift = |metric, worse| Limit::new(metric, RelativeChange::new(worse)).shift().get();
-        assert!((shift(Metric::Time, 0.05) - 1.05_f64.ln()).abs() < 1e-15);
-        assert!((shift(Metric::Roof, 0.05) + 0.95_f64.ln()).abs() < 1e-15);
+        assert!((shift(Metric::Time, 0.05) - 1.05_f64.ln()).abs() < 2e-9);
+        assert!((shift(Metric::Roof, 0.05) + 0.95_f64.ln()).abs() < 2e-9);
         assert!(shift(Metric::Roof, 2.0).is_finite());
     }
 

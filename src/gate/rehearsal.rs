@@ -287,7 +287,7 @@ pub fn calibrate(
     policy: &Policy,
 ) -> Calibration {
     let between = groups.and_then(|(by, sizes)| {
-        let mut logs = runs.iter().map(|run| run.measured_s.get().ln());
+        let mut logs = runs.iter().map(|run| run.whole_s().get().ln());
         let of = |size: &usize| logs.by_ref().take(*size).collect::<Vec<f64>>();
         let groups: Vec<Vec<f64>> = sizes.iter().map(of).collect();
         let spread = between(&groups)?.change();

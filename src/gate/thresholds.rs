@@ -16,6 +16,10 @@ pub(super) const BEYOND_ROOF: Factor = Factor::new(0.97);
 /// counts").
 pub(super) const COUNTING_SHARE: Share = Share::new(0.005);
 
+/// Largest share of the run that a floor in seconds may take, so that short runs are still checked
+/// (`docs/gate.md`, "What counts").
+pub(super) const LARGEST_FLOOR: f64 = 0.01;
+
 /// Where the noise was not measured, one run per side fails only beyond 22%: GPUs of one model in one cluster
 /// differ by 8% on average and by 22% at most, outliers aside (P. Sinha et al., *Not All GPUs Are Created
 /// Equal*, SC 2022), and kernels that a library chose anew, 15% apart, with 3% of noise by no more

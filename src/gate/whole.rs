@@ -1,13 +1,15 @@
 //! Judges the run as a whole: total time, global shift, and kernels that are new, vanished or
 //! missing.
 
+use std::collections::BTreeSet;
+
 use super::certainty::{Standing, is_beyond, mirrored, more_runs};
 use super::decision::{Check, Guess, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
 use super::thresholds::{ROUNDING, RUNS_THAT_SPREAD, SHOWN_SHIFT};
 use super::value::{Allowed, Value};
 use super::{causes, words};
-use crate::compare::{Basis, Common, Comparison, Evidence, Lone, Unit};
+use crate::compare::{Basis, Change, Common, Comparison, Evidence, Lone, Unit};
 use crate::units::{Probability, Seconds, Shift, change_limit, digits, si};
 
 /// Probability below which a shift of the whole run is certain; only two such shifts are tested.
@@ -44,6 +46,7 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
     }
     checks.extend(lone(&comparison.new, policy, true));
     checks.extend(lone(&comparison.vanished, policy, false));
+    checks.extend(mostly_gone(comparison, policy));
     checks.extend(required(comparison, policy));
     checks
 }
@@ -290,18 +293,56 @@ fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check> {
     kernels.iter().map(check).collect()
 }
 
+/// Whether what is in so few of several runs of a side counts as missing there: chance, as of a library that tries
+/// kernels, does not take it from all to a quarter.
+const fn is_few(runs: usize, of: usize) -> bool {
+    4 * runs <= of
+}
+
+/// Reports kernels that all runs of the baseline have, and most of the current side lack.
+fn mostly_gone(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
+    let (before, after) = (comparison.baseline.labels.len(), comparison.current.labels.len());
+    let is_gone =
+        |change: &&Change| is_few(change.after.runs, after) && change.before.runs == before;
+    let check = |change: &Change| {
+        let share = change.before.share;
+        let small = share < policy.listed_share;
+        let runs = count_runs(change.after.runs, after);
+        Check {
+            verdict: Verdict::Vanished,
+            action: if small { policy.vanished.min(Action::Notice) } else { policy.vanished },
+            before: Some(change.before.time_s.into()),
+            share: Some(share),
+            ..Check::new(
+                "vanished",
+                Metric::Presence,
+                Subject::kernel(&change.name, &change.after),
+                format!(
+                    "in {runs} of the current side, and in {} of the baseline",
+                    count_runs(change.before.runs, before)
+                ),
+            )
+        }
+    };
+    comparison.changes.iter().filter(is_gone).map(check).collect()
+}
+
+fn count_runs(runs: usize, of: usize) -> String {
+    let plural = if of == 1 { "run" } else { "runs" };
+    format!("{runs} of {of} {plural}")
+}
+
 /// Reports required patterns that no kernel of the current side matches.
 fn required(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
     let there = |pattern: &str| {
-        let matched = comparison
-            .changes
-            .iter()
-            .any(|change| named(pattern, &change.name, &change.after.full_name));
-        matched
-            || comparison
-                .new
-                .iter()
-                .any(|lone| named(pattern, &lone.name, &lone.measured.full_name))
+        let changes = comparison.changes.iter().map(|change| (&change.name, &change.after));
+        let new = comparison.new.iter().map(|lone| (&lone.name, &lone.measured));
+        let matched = changes.chain(new).filter(|(name, one)| named(pattern, name, &one.full_name));
+        let runs: BTreeSet<usize> =
+            matched.clone().flat_map(|(_, one)| one.in_runs.clone()).collect();
+        // Runs made by hand have no positions.
+        let is_known = matched.clone().any(|(_, one)| !one.in_runs.is_empty());
+        matched.count() > 0 && !(is_known && is_few(runs.len(), comparison.current.labels.len()))
     };
     missing(policy, there)
 }
@@ -317,7 +358,7 @@ pub(super) fn missing(policy: &Policy, there: impl Fn(&str) -> bool) -> Vec<Chec
                 "required-kernel",
                 Metric::Presence,
                 Subject::Run,
-                format!("the policy requires kernel {pattern:?}, but the current side has none"),
+                format!("the policy requires kernel {pattern:?}, but the current side has none, or only few of its runs"),
             )
         })
         .collect()

@@ -117,9 +117,13 @@ pub(super) fn undeclared() -> String {
 /// A run that stands apart from the others of its side.
 pub(super) fn odd(run: &OddRun) -> String {
     let side = if run.is_current { "the current side" } else { "the baseline" };
+    let what = match (run.of_total, run.of_common) {
+        (true, true) => "the total and of the global shift",
+        (true, false) => "the total",
+        (false, _) => "the global shift",
+    };
     format!(
-        "{} differs from the other runs of {side} by {}: it is left out of the total and of the \
-         global shift",
+        "{} differs from the other runs of {side} by {}: it is left out of {what}",
         run.label,
         change(run.shift)
     )

@@ -69,6 +69,15 @@ fn identity() -> Vec<Column> {
             Some(Cell::Count(kernel.launches))
         })
         .always(),
+        column(
+            "timed_launches",
+            Count,
+            "launches that have a duration, where some have none",
+            |_, kernel| {
+                let lacks_some = is_timed(kernel) && kernel.timed < kernel.launches;
+                lacks_some.then_some(Cell::Count(kernel.timed))
+            },
+        ),
     ]
 }
 

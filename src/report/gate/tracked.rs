@@ -24,7 +24,7 @@ pub(super) struct Figure {
     pub(super) metric: &'static str,
     /// Its base unit: `seconds`, `ratio`, or nothing for a count.
     pub(super) unit: &'static str,
-    /// The value: the mean over the runs of the side.
+    /// The value: the mean over the runs of the side; time and launches of a run that was compared are those of the gate.
     pub(super) value: f64,
     /// Smallest and largest value of single runs, if there are several.
     pub(super) range: Option<[f64; 2]>,
@@ -45,7 +45,19 @@ impl Figure {
 pub(super) fn figures(report: &GateReport<'_>) -> Vec<Figure> {
     let failed = !matches!(report.decision.outcome, Outcome::Passed);
     let failed = figure(None, "gate_not_passed", "", f64::from(u8::from(failed)));
-    std::iter::once(failed).chain(of_runs(report.current)).collect()
+    let mut figures = of_runs(report.current);
+    // As the gate has it: without runs that stand apart.
+    if let Some(comparison) = &report.decision.comparison {
+        let of_run = figures.iter_mut().filter(|figure| figure.kernel.is_none());
+        for figure in of_run {
+            match figure.metric {
+                "gpu_time" => figure.value = comparison.current.time_s.get(),
+                "launches" => figure.value = comparison.current.launches,
+                _ => {}
+            }
+        }
+    }
+    std::iter::once(failed).chain(figures).collect()
 }
 
 /// Returns the figures of runs, without those of a gate.
@@ -54,7 +66,7 @@ pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
         return Vec::new();
     }
     let mut all = Vec::new();
-    let times: Vec<f64> = runs.iter().map(|run| run.measured_s.get()).collect();
+    let times: Vec<f64> = runs.iter().map(|run| run.whole_s().get()).collect();
     all.push(over_runs("gpu_time", &times));
     // Without roofs there are no savings, which is not to say that there is nothing to save.
     let judged = |run: &Run| run.kernels.iter().any(|kernel| kernel.roofline_s.is_some());

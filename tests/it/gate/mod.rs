@@ -10,6 +10,7 @@ mod partial;
 mod pipelines;
 mod readers;
 mod sample;
+mod several;
 mod trackers;
 
 use std::path::Path;

@@ -220,6 +220,7 @@ fn evidence(change: f64) -> Evidence {
 
 fn measured(time_s: f64, name: &str) -> Measured {
     Measured {
+        in_runs: Vec::new(),
         runs: 5,
         launches: 24.0,
         time_s: Seconds::new(time_s),
@@ -261,6 +262,7 @@ fn comparison() -> Comparison {
         own: Some(evidence(by)),
         missing: None,
         launches_shift: Shift::ZERO,
+        of_all: None,
         cycles: Some(evidence(by * 0.98)),
         mean_shift: Some(Shift::new(by)),
         p_launches: Some(Probability::new(0.000_1)),

@@ -1,0 +1,204 @@
+//! Several runs per side: what a part of them, or of their launches, must not decide, and what must not hide in it.
+
+use rooflint::compare::Run;
+use rooflint::gate::{
+    self, Action, Check, Decision, Limit, Metric, Outcome, Policy, Setting, Verdict,
+};
+use rooflint::units::{RelativeChange, Seconds};
+
+use super::made::{decide, run};
+
+/// Kernels of one run: name, and times of launches in microseconds.
+type Kernels = Vec<(String, Vec<f64>)>;
+
+/// A number between -1 and 1 that looks random, and is the same everywhere.
+fn noise(seed: usize) -> f64 {
+    let mut z = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc_def0;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z >> 11) as f64 / (1_u64 << 52) as f64) - 1.0
+}
+
+/// Six kernels of six launches each, as long as `factor` of the kernel says, with noise of 1%.
+fn six(seed: usize, factor: impl Fn(usize) -> f64) -> Kernels {
+    let launch = |kernel: usize, launch: usize| {
+        let level = [1000.0, 300.0, 200.0, 150.0, 100.0, 80.0][kernel] * factor(kernel);
+        level * (1.0 + 0.01 * noise(seed * 1000 + kernel * 10 + launch))
+    };
+    (0..6)
+        .map(|kernel| {
+            let name = format!("kernel_{}", (b'a' + kernel as u8) as char);
+            (name, (0..6).map(|at| launch(kernel, at)).collect())
+        })
+        .collect()
+}
+
+fn side(first: usize, of: impl Fn(usize) -> Kernels) -> Vec<Run> {
+    (0..5).map(|at| run(&format!("r{}", first + at), &of(first + at))).collect()
+}
+
+fn total(decision: &Decision) -> &Check {
+    decision.checks.iter().find(|check| check.rule == "total").unwrap()
+}
+
+fn change(check: &Check) -> f64 {
+    check.change.unwrap().get()
+}
+
+fn of<'a>(decision: &'a Decision, rule: &str, kernel: &str) -> Vec<&'a Check> {
+    let is_it = |check: &&Check| {
+        check.rule == rule
+            && matches!(&check.subject, gate::Subject::Kernel { name, .. } if name == kernel)
+    };
+    decision.checks.iter().filter(is_it).collect()
+}
+
+#[test]
+fn a_kernel_that_stayed_while_all_others_got_faster_does_not_fail() {
+    for first in [0, 100, 200, 300] {
+        let faster = |kernel: usize| if kernel == 3 { 1.0 } else { 0.8 };
+        let before = side(first, |seed| six(seed, |_| 1.0));
+        let after = side(first + 50, |seed| six(seed, faster));
+        let decision = decide(&before, &after);
+        assert_eq!(decision.outcome, Outcome::Passed, "{first}: {}", decision.reason);
+        // And the other way round it is no improvement.
+        let decision = decide(&after, &before);
+        let verdicts: Vec<Verdict> =
+            of(&decision, "time", "kernel_d").iter().map(|check| check.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Unchanged], "{first}");
+        // One that takes longer fails, whatever the others do.
+        let slower = |kernel: usize| if kernel == 3 { 1.1 } else { 0.8 };
+        let decision = decide(&before, &side(first + 50, |seed| six(seed, slower)));
+        assert_eq!(decision.outcome, Outcome::Failed, "{first}: {}", decision.reason);
+    }
+}
+
+/// One of five runs launches everything twice: its total stands apart, and it says nothing of the work of the others.
+#[test]
+fn one_run_with_more_launches_does_not_set_the_amount_of_work() {
+    let twice = |seed: usize| {
+        let all = six(seed, |_| 1.0).into_iter();
+        all.map(|(name, times)| (name, [times.clone(), times].concat())).collect::<Kernels>()
+    };
+    let before = side(0, |seed| six(seed, |_| 1.0));
+    let odd = |seed: usize| if seed == 53 { twice(seed) } else { six(seed, |_| 1.0) };
+    let decision = decide(&before, &side(50, odd));
+    assert!(change(total(&decision)).abs() < 0.01, "{:?}", total(&decision));
+    // A new kernel of 5% is seen beside it.
+    let more = |seed: usize| {
+        let mut kernels = odd(seed);
+        kernels.push(("kernel_new".to_owned(), vec![100.0; 6]));
+        kernels
+    };
+    let decision = decide(&before, &side(50, more));
+    assert!((change(total(&decision)) - 0.055).abs() < 0.01, "{:?}", total(&decision));
+    assert_eq!(total(&decision).verdict, Verdict::Regression);
+}
+
+/// Eight launches of 10 µs and two of 1 ms, of which the long ones take half as long again.
+#[test]
+fn a_few_slow_launches_count_in_the_time_of_all() {
+    let of_scan = |seed: usize, long: f64| {
+        let mut kernels = six(seed, |_| 1.0);
+        let mut times: Vec<f64> =
+            (0..8).map(|at| 10.0 * (1.0 + 0.01 * noise(seed * 77 + at))).collect();
+        times.extend([1000.0 * long, 1001.0 * long]);
+        kernels.push(("kernel_scan".to_owned(), times));
+        kernels
+    };
+    let before = side(0, |seed| of_scan(seed, 1.0));
+    let after = side(50, |seed| of_scan(seed, 1.5));
+    let decision = decide(&before, &after);
+    let [tail] = of(&decision, "time", "kernel_scan")[..] else { panic!("{:?}", decision.checks) };
+    // 1.0 ms more of a run of 13 ms, although the median launch stayed.
+    assert_eq!((tail.verdict, tail.action), (Verdict::Ambiguous, Action::Warn));
+    assert!((tail.delta_s.unwrap().get() / 1000.5e-6 - 1.0).abs() < 0.05, "{tail:?}");
+    // A policy that sets a limit to it fails.
+    let limit = Limit {
+        action: Action::Fail,
+        ..Limit::new(Metric::KernelTotal, RelativeChange::new(0.04))
+    };
+    let mut policy = Policy { noise_is_declared: true, ..Policy::default() };
+    policy.limits.push(limit);
+    let setting = Setting { decides: true, ..Setting::default() };
+    let decision = gate::judge(&before, &after, &policy, &setting);
+    assert_eq!(decision.outcome, Outcome::Failed);
+    let [all] = of(&decision, "kernel-total", "kernel_scan")[..] else { panic!() };
+    // (80 + 3001.5) ÷ (80 + 2001).
+    assert!((change(all) - 0.481).abs() < 0.02 && all.verdict == Verdict::Regression, "{all:?}");
+    // More launches by default: as much as they take, whatever one run of the baseline did.
+    let more = |seed: usize, launches: usize| {
+        let mut kernels = six(seed, |_| 1.0);
+        kernels.push(("kernel_loop".to_owned(), vec![100.0; launches]));
+        kernels
+    };
+    let before = side(0, |seed| more(seed, if seed == 2 { 200 } else { 10 }));
+    let decision = decide(&before, &side(50, |seed| more(seed, 20)));
+    let [all] = of(&decision, "kernel-total", "kernel_loop")[..] else { panic!("{decision:?}") };
+    assert!((change(all) - 1.0).abs() < 0.02 && all.action == Action::Warn, "{all:?}");
+    assert!((all.delta_s.unwrap().get() / 1e-3 - 1.0).abs() < 0.02, "{all:?}");
+}
+
+#[test]
+fn launches_without_a_time_count_as_the_mean_of_their_kernel() {
+    let lacking = |seed: usize| {
+        let mut run = run(&format!("r{seed}"), &six(seed, |_| 1.0));
+        let kernel = run.kernels.iter_mut().find(|kernel| kernel.name == "kernel_b").unwrap();
+        let lost: Seconds = kernel.samples_s.drain(..2).sum();
+        kernel.timed -= 2;
+        kernel.measured_s = kernel.measured_s - lost;
+        run.timed_launches -= 2;
+        run.measured_s = run.measured_s - lost;
+        run
+    };
+    let whole = side(0, |seed| six(seed, |_| 1.0));
+    let part: Vec<Run> = (50..55).map(lacking).collect();
+    for decision in [decide(&whole, &part), decide(&part, &whole)] {
+        assert!(change(total(&decision)).abs() < 0.01, "{:?}", total(&decision));
+        let parts = &decision.comparison.as_ref().unwrap().contributions.parts;
+        assert!(parts.iter().all(|part| part.change_s.abs() < Seconds::new(60e-6)), "{parts:?}");
+        let note = "10 of 180 launches have no duration on the ";
+        assert!(decision.notes.iter().any(|told| told.starts_with(note)), "{:?}", decision.notes);
+    }
+}
+
+#[test]
+fn a_kernel_that_most_runs_lack_has_vanished() {
+    let some = |runs: usize| {
+        side(50, |seed| {
+            let mut kernels = six(seed, |_| 1.0);
+            if seed >= 50 + runs {
+                kernels.retain(|(name, _)| name != "kernel_c");
+            }
+            kernels
+        })
+    };
+    let before = side(0, |seed| six(seed, |_| 1.0));
+    let policy = Policy {
+        vanished: Action::Fail,
+        required: vec!["kernel_c".to_owned()],
+        noise_is_declared: true,
+        ..Policy::default()
+    };
+    let setting = Setting { decides: true, ..Setting::default() };
+    for (runs, failing) in [(0, 2), (1, 2), (2, 0), (5, 0)] {
+        let decision = gate::judge(&before, &some(runs), &policy, &setting);
+        let of_presence = decision.checks.iter().filter(|check| {
+            ["vanished", "required-kernel"].contains(&check.rule.as_str())
+                && check.action == Action::Fail
+        });
+        assert_eq!(of_presence.count(), failing, "{runs}: {:?}", decision.reason);
+    }
+    // A pattern that another kernel satisfies in each run.
+    let variants = |first: usize| {
+        side(first, |seed| {
+            let mut kernels = six(seed, |_| 1.0);
+            kernels[2].0 = format!("kernel_c{}", seed % 5);
+            kernels
+        })
+    };
+    let policy =
+        Policy { required: vec!["kernel_c*".to_owned()], vanished: Action::None, ..policy };
+    let decision = gate::judge(&variants(0), &variants(50), &policy, &setting);
+    assert!(!decision.checks.iter().any(|check| check.rule == "required-kernel"), "{decision:?}");
+}
