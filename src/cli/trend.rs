@@ -156,7 +156,13 @@ fn exceeded(trend: &history::Trend, policy: &Policy, today: Date) -> Vec<String>
             return None;
         }
         let name = line.kernel.as_deref().unwrap_or("the whole run");
-        (worsening > limit.worse).then(|| {
+        // A limit on time holds for headroom, too, if that has none; its floor stays one in seconds.
+        let is_enough = match limit.metric {
+            Metric::Headroom | Metric::Share => line.excess() >= limit.least(),
+            _ => limit.is_enough(line.cost_s, line.run_s),
+        };
+        let counts = line.kernel.is_none() || limit.counts(line.share);
+        (worsening > limit.worse && is_enough && counts).then(|| {
             let (by, most) = (change(worsening), change_limit(limit.worse));
             format!("{name} is {by} above its best level in the history, limit {most}")
         })
@@ -168,7 +174,8 @@ fn exceeded(trend: &history::Trend, policy: &Policy, today: Date) -> Vec<String>
 const fn metric_of(metric: TrendMetric, line: &Line) -> Metric {
     match metric {
         _ if line.kernel.is_none() => Metric::Total,
-        TrendMetric::Time | TrendMetric::Total => Metric::Time,
+        TrendMetric::Time => Metric::Time,
+        TrendMetric::Total => Metric::KernelTotal,
         TrendMetric::Headroom => Metric::Headroom,
         TrendMetric::Share => Metric::Share,
     }

@@ -15,8 +15,10 @@ use crate::units::{Factor, Seconds, Share};
 /// Figures of a kernel in a run, or of several kernels tracked as one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Figures {
-    /// Time of all launches, in seconds.
+    /// Time of all launches, in seconds: one without a duration counts as the mean of its kernel.
     pub(super) time_s: Seconds,
+    /// Time of the launches that have a duration, in seconds.
+    measured_s: Seconds,
     /// Number of launches that have a duration.
     pub(super) timed: u64,
     /// Time of all launches if each took the median of its kernel; `None` without single launches.
@@ -28,8 +30,9 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    fn add(&mut self, kernel: &RunKernel, is_first: bool) {
-        self.time_s += kernel.measured_s;
+    fn add(&mut self, kernel: &RunKernel, warmup: u32, is_first: bool) {
+        self.time_s += kernel.whole_s(warmup);
+        self.measured_s += kernel.measured_s;
         self.timed += kernel.timed;
         let samples: Vec<f64> = kernel.samples_s.iter().map(|time| time.get()).collect();
         let typical = median(&samples).map(|time| Seconds::new(time) * kernel.timed as f64);
@@ -44,7 +47,7 @@ impl Figures {
 
     /// Returns the time of one launch: the median if single launches are known, else the mean.
     pub(super) fn launch_s(&self) -> Option<Seconds> {
-        (self.timed > 0).then(|| self.typical_s.unwrap_or(self.time_s) / self.timed as f64)
+        (self.timed > 0).then(|| self.typical_s.unwrap_or(self.measured_s) / self.timed as f64)
     }
 
     /// Returns measured over roofline time.
@@ -84,6 +87,8 @@ struct Found<'a> {
     batch: usize,
     run: usize,
     kernel: &'a RunKernel,
+    /// Launches of each kernel that its run leaves out.
+    warmup: u32,
 }
 
 /// Returns every kernel of these batches, tracked through them, most time in the newest batch
@@ -100,7 +105,12 @@ pub(super) fn linked(batches: &[Batch<'_>]) -> Vec<Track> {
                 let device = device.map_or("", |device| &*device.name);
                 let operator = kernel.operator.as_deref().unwrap_or_default();
                 let key = format!("{device}\0{head}\0{operator}");
-                families.entry(key).or_default().push(Found { batch, run, kernel });
+                families.entry(key).or_default().push(Found {
+                    batch,
+                    run,
+                    kernel,
+                    warmup: entry.run.warmup,
+                });
             }
         }
     }
@@ -164,7 +174,7 @@ fn track(found: &[Found<'_>], sizes: &[usize]) -> Track {
     for one in found {
         let figures = &mut figures[one.batch][one.run];
         let is_first = figures.is_none();
-        figures.get_or_insert_default().add(one.kernel, is_first);
+        figures.get_or_insert_default().add(one.kernel, one.warmup, is_first);
     }
     let mut batches: Vec<Vec<Figures>> =
         figures.into_iter().map(|runs| runs.into_iter().flatten().collect()).collect();

@@ -80,7 +80,7 @@ pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
     }
     all.push(last.clone());
     let totals: Vec<Option<f64>> =
-        all.iter().map(|batch| typical(batch, |run| Some(run.measured_s.get()))).collect();
+        all.iter().map(|batch| typical(batch, |run| Some(run.whole_s().get()))).collect();
     let whole = outlier(None, &totals);
     let mut kernels = Vec::new();
     for track in linked(&all) {

@@ -286,7 +286,7 @@ impl Store {
         run: &Run,
         entries: impl IntoIterator<Item = &'a Entry>,
     ) -> Option<&'a Entry> {
-        entries.into_iter().find(|entry| entry.run.fingerprint == run.fingerprint)
+        entries.into_iter().find(|entry| entry.run.is_measurement_of(run))
     }
 
     /// Returns the files for saving runs, each with its own commit and branch; nothing is written.

@@ -64,7 +64,7 @@ impl TrendMetric {
 
     fn of_run(self, run: &Run) -> Option<f64> {
         match self {
-            Self::Time | Self::Total => Some(run.measured_s.get()),
+            Self::Time | Self::Total => Some(run.whole_s().get()),
             Self::Headroom => run.headroom().map(Factor::get),
             Self::Share => None,
         }
@@ -131,6 +131,10 @@ pub struct Line {
     pub drift: Option<Drift>,
     /// True if there are enough values to find changes.
     pub is_judged: bool,
+    /// What its worsening costs in the newest run, in seconds: the time above what it would be at the best level.
+    pub cost_s: Seconds,
+    /// Time of the newest run that has it, in seconds.
+    pub run_s: Seconds,
 }
 
 impl Line {
@@ -145,6 +149,15 @@ impl Line {
         let of_steps = newest.zip(lowest).map(|(newest, lowest)| newest / lowest - 1.0);
         let worst = of_drift.into_iter().chain(of_steps.map(RelativeChange::new));
         worst.filter(|change| change.get() > 0.0).max_by(RelativeChange::total_cmp)
+    }
+
+    /// Returns by how much the newest level exceeds the lowest one before it, in the unit of the metric; 0 if it does not.
+    #[must_use]
+    pub fn excess(&self) -> f64 {
+        let newest = self.changes.last().map(|change| change.step.after);
+        let newest = newest.or_else(|| self.drift.as_ref().map(|drift| drift.to));
+        let by = self.worsening().map_or(0.0, RelativeChange::get);
+        newest.map_or(0.0, |newest| newest * by / (1.0 + by))
     }
 
     /// Returns the largest impact of its steps in seconds; 0 without steps.
@@ -293,7 +306,7 @@ fn whole(batches: &[Batch<'_>], metric: TrendMetric) -> Option<Line> {
     if values.iter().all(Option::is_none) {
         return None;
     }
-    let times = batches.iter().map(|batch| typical(batch, |run| Some(run.measured_s.get())));
+    let times = batches.iter().map(|batch| typical(batch, |run| Some(run.whole_s().get())));
     let times: Vec<Option<f64>> = times.collect();
     let mut line = Line {
         kernel: None,
@@ -305,6 +318,8 @@ fn whole(batches: &[Batch<'_>], metric: TrendMetric) -> Option<Line> {
         changes: Vec::new(),
         drift: None,
         is_judged: false,
+        cost_s: Seconds::ZERO,
+        run_s: Seconds::ZERO,
     };
     judge(&mut line, &times);
     Some(line)
@@ -324,6 +339,8 @@ fn line(track: &Track, metric: TrendMetric) -> Line {
         changes: Vec::new(),
         drift: None,
         is_judged: false,
+        cost_s: Seconds::ZERO,
+        run_s: Seconds::ZERO,
     };
     judge(&mut line, &track.medians(|held| Some(held.time_s.get())));
     line
@@ -344,6 +361,12 @@ fn judge(line: &mut Line, times: &[Option<f64>]) {
         let part = 1.0 - step.before / step.after;
         let impact_s = Seconds::new(seconds.unwrap_or(0.0)) * part;
         line.changes.push(TrendChange { point: there[step.at].0, step, impact_s });
+    }
+    let by = line.worsening().map_or(0.0, RelativeChange::get);
+    let newest = times.iter().flatten().next_back().copied().unwrap_or(0.0);
+    line.cost_s = Seconds::new(newest * by / (1.0 + by));
+    if line.share > Share::ZERO {
+        line.run_s = Seconds::new(newest / line.share.get());
     }
 }
 
@@ -399,6 +422,16 @@ fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -
         notes.push(format!(
             "headroom refers to different ceilings ({}); compare with care",
             ceilings.join(", ")
+        ));
+    }
+    let times = || batches.iter().filter_map(|batch| Some((batch.saved()?, batch.commit())));
+    let at_once =
+        times().zip(times().skip(1)).filter(|(one, two)| one.0 == two.0 && one.1 != two.1).count();
+    if at_once > 0 {
+        notes.push(format!(
+            "{} saved at the same time as the one before: their order is unknown, and so is the commit of a change; save \
+             them with the time of day (--date 2026-11-22T05:30)",
+            if at_once == 1 { "1 commit was".to_owned() } else { format!("{at_once} commits were") }
         ));
     }
     let undated = entries().filter(|entry| entry.saved.is_none()).count();
@@ -550,6 +583,8 @@ mod tests {
             }],
             drift: None,
             is_judged: true,
+            cost_s: Seconds::ZERO,
+            run_s: Seconds::ZERO,
         };
         let mut lines: Vec<Line> = [1e-5, 0.0009, 0.0049].map(line).to_vec();
         lines.extend((0..7).map(|_| Line { changes: Vec::new(), ..line(1.0) }));

@@ -201,12 +201,12 @@ impl Trend {
     }
 
     /// Formats the trend as CSV: a row per commit for the run, then for each kernel; values in SI
-    /// units.
+    /// units. A drift over all commits stands in the last row of its line.
     fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let header = [
             "kernel", "operator", "saved", "commit", "branch", "runs", "median", "least",
-            "greatest", "unit", "change", "p",
+            "greatest", "unit", "change", "p", "drift", "drift_p",
         ];
         let mut write = |row: &[String]| {
             // Writing to memory cannot fail.
@@ -214,10 +214,12 @@ impl Trend {
         };
         write(&header.map(str::to_owned));
         for line in self.whole.iter().chain(&self.kernels) {
+            let last = line.values.iter().rposition(Option::is_some);
             for (at, (point, value)) in self.points.iter().zip(&line.values).enumerate() {
                 let Some(value) = value else { continue };
                 let change = line.changes.iter().find(|change| change.point == at);
                 let number = |value: f64| format!("{value:e}");
+                let drift = line.drift.as_ref().filter(|_| Some(at) == last);
                 write(&[
                     guarded(line.full_name.as_deref().unwrap_or_default()),
                     guarded(line.operator.as_deref().unwrap_or_default()),
@@ -231,6 +233,8 @@ impl Trend {
                     self.unit.key().to_owned(),
                     change.map(|change| number(change.step.change.get())).unwrap_or_default(),
                     change.map(|change| number(change.step.p.get())).unwrap_or_default(),
+                    drift.map(|drift| number(drift.change.get())).unwrap_or_default(),
+                    drift.map(|drift| number(drift.p.get())).unwrap_or_default(),
                 ]);
             }
         }

@@ -235,6 +235,18 @@ fn creep_fails_by_the_anchor_and_in_the_trend() {
     assert!(!out.contains("softmax is +"), "{out}");
     assert_eq!(code, i32::from(out.contains("the whole run is +")), "{out}");
     assert_eq!(waived("2020-01-31").0, 1);
+    // What the limit leaves out is left out here, too, and the time of all launches has a limit of its own.
+    let limited = |limit: &str, metric: &str| {
+        let limit = format!("[[gate.limit]]\nmetric = \"time\"\nworse = \"5%\"\n{limit}\n");
+        std::fs::write(at.join("rooflint.toml"), limit).unwrap();
+        rooflint(at, &["trend", "--gate", "--metric", metric]).out.contains("softmax is +")
+    };
+    assert!(limited("", "time") && limited("at-least = \"5us\"", "time"));
+    assert!(!limited("at-least = \"1s\"\nmin-share = 0.999", "time"), "a second is more than all");
+    assert!(!limited("min-share = 0.999", "time"));
+    // By default it only warns.
+    assert!(!limited("", "total"));
+    std::fs::remove_file(at.join("rooflint.toml")).unwrap();
     // A share grows where other kernels get faster: without a limit of its own it fails nothing.
     let share = rooflint(at, &["trend", "--gate", "--metric", "share"]);
     assert!(!share.out.contains("softmax is +"), "{}{}", share.out, share.err);
