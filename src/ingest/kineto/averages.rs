@@ -124,7 +124,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     };
     let Rows { rows, totals } = rows(reading, &columns)?;
     // The range around a compiled kernel has the kernel's name and its time; that around anything else has no time of its own.
-    let is_range = |row: &&Row| row.cpu > 0.0 && row.gpu <= 0.0;
+    let is_kernel = |row: &Row| row.name.starts_with("triton_");
+    let is_range = |row: &&Row| row.cpu > 0.0 && row.gpu <= 0.0 && !is_kernel(row);
     let of = |rows: &mut dyn Iterator<Item = &Row>| -> HashSet<String> {
         rows.map(|row| row.name.clone()).collect()
     };

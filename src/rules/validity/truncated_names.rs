@@ -1,6 +1,7 @@
 //! Tells that kernel names were cut, so that they do not say what the kernels do.
 
 use crate::analysis::Kernel;
+use crate::model::Profiler;
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity, Threshold};
 
@@ -20,8 +21,8 @@ Wrappers such as `vectorized_elementwise_kernel`, `reduce_kernel` or `cutlass::K
 template arguments, and names whose brackets do not close, take `share` of the run or more.
 
 ## Remedy
-Use `--print-kernel-base demangled` with Nsight Compute; in other profilers, the option for full
-or demangled names.
+Use `--print-kernel-base demangled` with Nsight Compute, `table(max_name_column_width=1000)` with
+`key_averages()`, a report without `:base` with `nsys stats`, or the trace itself.
 
 ## False positives
 A kernel of your own with the name of one of the wrappers.
@@ -81,8 +82,22 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .severity(Severity::Info)
         .confidence(Confidence::Medium)
         .evidence("kernels", cut.kernels.len() as f64, "1")
-        .next("export again with full names (--print-kernel-base demangled)");
+        .next(format!("export again with full names: {}", how(run)));
     Ok(vec![finding])
+}
+
+/// How the profilers of the run print whole names.
+fn how(run: &Run<'_>) -> &'static str {
+    let mut sources = run.analysis.sources.iter();
+    if sources.clone().any(|source| source.format == "pytorch-averages") {
+        return "table(max_name_column_width=1000), or export_chrome_trace(\"trace.json.gz\")";
+    }
+    match sources.next().map(|source| source.profiler) {
+        Some(Profiler::NsightSystems) => "a report of nsys stats without :base",
+        Some(Profiler::PyProf) => "PyProf shortens names, nsys stats shows them whole",
+        Some(Profiler::NsightCompute) | None => "--print-kernel-base demangled",
+        Some(_) => "by the profiler's option for demangled names",
+    }
 }
 
 #[cfg(test)]
