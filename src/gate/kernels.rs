@@ -148,7 +148,7 @@ impl Timed<'_> {
         let is_moved = measured > limit || measured < -limit;
         match standing {
             Standing::Within | Standing::Unsure => is_moved && self.other_work() != Shift::ZERO,
-            // Less work in as much time is no slower kernel, and less work is no faster one.
+            // A kernel that does less work in as much time has not become slower, nor faster.
             Standing::Worse => {
                 self.raw() + self.other_work() <= limit && self.other_work() != Shift::ZERO
             }
@@ -156,8 +156,8 @@ impl Timed<'_> {
         }
     }
 
-    /// Whether the kernel itself took longer, and not only in comparison with others that got faster: there its own
-    /// runs must show it. `worse` is the direction of `raw` and `common`.
+    /// Whether the kernel itself took longer, as measured (`raw`), and not only in comparison with others that got
+    /// faster (`common`): where they certainly did, its own runs must show it.
     fn is_its_own(raw: &Evidence, noise: Shift, common: &Evidence) -> bool {
         let is_shown = |evidence: &Evidence| {
             probability(evidence, Shift::ZERO).is_none_or(|chance| chance <= END)

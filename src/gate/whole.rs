@@ -339,10 +339,8 @@ fn required(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
         let new = comparison.new.iter().map(|lone| (&lone.name, &lone.measured));
         let matched = changes.chain(new).filter(|(name, one)| named(pattern, name, &one.full_name));
         let runs: BTreeSet<usize> =
-            matched.clone().flat_map(|(_, one)| one.in_runs.clone()).collect();
-        // Runs made by hand have no positions.
-        let is_known = matched.clone().any(|(_, one)| !one.in_runs.is_empty());
-        matched.count() > 0 && !(is_known && is_few(runs.len(), comparison.current.labels.len()))
+            matched.flat_map(|(_, one)| one.in_runs.iter().copied()).collect();
+        !is_few(runs.len(), comparison.current.labels.len())
     };
     missing(policy, there)
 }

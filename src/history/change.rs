@@ -95,7 +95,7 @@ pub fn turns(values: &[f64]) -> Turns {
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let candidates = candidates(&logs);
     let steps = kept(&logs, candidates.clone(), MIN_CHANGE.shift().get());
-    // A step that is too small to report is no drift, either: a line through it rises further than it does.
+    // A step that is too small to report is not a drift, either: a line through it rises further than it does.
     let of_any_size = || staircase(&logs, &kept(&logs, candidates, 0.0));
     match line(&logs) {
         Some((drift, misfit)) if misfit < staircase(&logs, &steps) && misfit < of_any_size() => {
@@ -399,7 +399,7 @@ mod tests {
         assert!(quiet >= 195, "{quiet} of 200");
     }
 
-    /// Two values cannot be told from an outlier, and the third from the end is not blamed for them.
+    /// Two values may be outliers, and the third from the end is not blamed for them.
     #[test]
     fn a_change_in_the_last_or_first_two_values_is_not_seen() {
         for levels in [[(1.0, 18), (1.5, 2)], [(1.5, 2), (1.0, 18)]] {

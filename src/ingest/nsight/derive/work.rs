@@ -294,7 +294,7 @@ fn dedup(counts: &mut Vec<(TensorMetric, f64)>) {
     });
 }
 
-/// What a name tells of a kernel's matrix instructions.
+/// What a name shows of a kernel's matrix instructions.
 #[derive(Debug, Clone, Copy)]
 struct Instruction {
     /// Operations of one, if the name spells out its shape.
