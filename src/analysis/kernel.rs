@@ -169,7 +169,7 @@ pub struct Kernel {
     /// outside of all sums.
     pub is_winnable: bool,
     /// Pessimistic savings: a rewrite only just comes near its roofs, does all uncounted work, and
-    /// moves as much through every memory level as now. Zero if that is unbounded.
+    /// asks as much of every pipe and memory level as now. Zero if that is unbounded.
     pub savings_low: Seconds,
     /// Realistic savings of a better implementation: the time above the structural time.
     pub savings: Seconds,

@@ -134,6 +134,8 @@ pub(crate) struct Judged<N: Number> {
     pub(crate) tensor_activity: Maybe<N, N>,
     /// Traffic per level except DRAM, with its least time, in the order of [`MemoryLevel::ALL`].
     pub(crate) levels: [Maybe<N, Traffic<N>>; MemoryLevel::ALL.len()],
+    /// Time in which the busiest unit of the SMs, at its peak, does what it does now.
+    pub(crate) units: Maybe<N, N>,
     pub(crate) structural: Maybe<N, N>,
     /// Whether bytes or operations come from shapes, not counters.
     pub(crate) algorithmic: N::Truth,
@@ -160,6 +162,7 @@ impl<N: Number> Judged<N> {
             math: Maybe::missing(),
             tensor_activity: Maybe::missing(),
             levels: [Maybe::missing(); MemoryLevel::ALL.len()],
+            units: Maybe::missing(),
             structural: Maybe::missing(),
             algorithmic: no,
             lacks_peak: no,
@@ -193,8 +196,9 @@ impl<N: Number> Judged<N> {
             let structural = self.structural.unwrap_or(roofline_time.value).named("structural", "");
             let hierarchical = self.hierarchical().unwrap_or(roofline_time.value);
             let hierarchical = hierarchical.named("hierarchical", "");
-            // A rewrite that still moves through every level what is moved now.
+            // A rewrite that still asks of every level and pipe what is asked now.
             let most = roofline_time.high.max(hierarchical);
+            let most = self.units.map_or(most, |units| most.max(units));
             let modest = formula::modest_time(structural, most);
             // How busy units were bounds what was done, not what had to be done.
             let least =

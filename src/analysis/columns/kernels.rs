@@ -295,7 +295,7 @@ fn concluded() -> Vec<Column> {
             "savings_low_s",
             Number("s"),
             "pessimistic savings: a rewrite only just comes near its roofs, does all uncounted \
-             work, and moves as much through every memory level as now",
+             work, and asks as much of every pipe and memory level as now",
             |_, kernel| seconds(kernel.state.is_modeled().then_some(kernel.savings_low)),
         ),
         column(

@@ -108,9 +108,9 @@ fn savings(report: &Report<'_>, kernel: &Kernel) -> Option<String> {
     let analysis = report.analysis;
     let has_savings = kernel.has_savings() && kernel.savings > Seconds::ZERO;
     has_savings.then(|| {
-        let certainty = if kernel.has_likely_savings() { "likely" } else { "certain" };
+        let certainty = if kernel.has_likely_savings() { ", likely" } else { "" };
         format!(
-            "{} (range {}), {certainty}: {}",
+            "{} (range {}){certainty}: {}",
             si(kernel.savings.get(), "s"),
             range(kernel.savings_low, kernel.savings_high),
             verdict::faster(analysis, factor(analysis.totals.run_speedup(kernel.savings)))

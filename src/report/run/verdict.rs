@@ -150,7 +150,7 @@ fn distance(report: &Report<'_>) -> Option<String> {
     Some(format!("{ratio} the roofline time ({measured} measured, {ideal})"))
 }
 
-/// What the run can save: how much, how certain, and in how many kernels.
+/// What the run can save: how much, whether that is only likely, and in how many kernels.
 fn savings(report: &Report<'_>) -> Option<String> {
     let analysis = report.analysis;
     let totals = &analysis.totals;
@@ -165,11 +165,11 @@ fn savings(report: &Report<'_>) -> Option<String> {
         return Some(format!("{} ({share}): too little to matter", time(totals.savings)));
     }
     let certainty = if totals.savings_likely.get() >= totals.savings.get() * 0.9995 {
-        "likely".to_owned()
+        ", likely".to_owned()
     } else if totals.savings_likely > Seconds::ZERO {
-        format!("{} only likely", percent(totals.savings_likely / totals.savings))
+        format!(", {} only likely", percent(totals.savings_likely / totals.savings))
     } else {
-        "certain".to_owned()
+        String::new()
     };
     let with_savings = analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some()).count();
     let coverage = match (totals.kernels_for_80_percent, with_savings) {
@@ -178,7 +178,7 @@ fn savings(report: &Report<'_>) -> Option<String> {
         (needed, _) => format!("80% in {needed} kernels"),
     };
     Some(format!(
-        "{} ({share}; range {}), {certainty}: {}, {coverage}",
+        "{} ({share}; range {}){certainty}: {}, {coverage}",
         time(totals.savings),
         range(totals.savings_low, totals.savings_high),
         faster(analysis, factor(totals.run_speedup(totals.savings)))
@@ -300,9 +300,9 @@ mod tests {
         totals.savings_high = ms(3.0);
         totals.savings_unproven = ms(0.0);
         for (holds, likely, needed, sure, told) in [
-            (1, 0.0, 1, "certain", "all in one kernel"),
-            (2, 0.5, 1, "25.0% only likely", "80% in one kernel"),
-            (2, 2.0, 2, "likely", "80% in 2 kernels"),
+            (1, 0.0, 1, "", "all in one kernel"),
+            (2, 0.5, 1, ", 25.0% only likely", "80% in one kernel"),
+            (2, 2.0, 2, ", likely", "80% in 2 kernels"),
         ] {
             bench.analysis.totals.kernels_for_80_percent = needed;
             bench.analysis.totals.savings_likely = ms(likely);
@@ -311,7 +311,7 @@ mod tests {
             }
             let text = savings(&bench.report()).unwrap();
             let range = "2.00 ms (20.0%; range 1.00–3.00 ms)";
-            assert_eq!(text, format!("{range}, {sure}: 1.25× faster overall, {told}"));
+            assert_eq!(text, format!("{range}{sure}: 1.25× faster overall, {told}"));
         }
         assert_eq!(unproven(&bench.report()), None);
         let totals = &mut bench.analysis.totals;

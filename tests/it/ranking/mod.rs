@@ -175,6 +175,43 @@ fn what_every_level_moves_now_is_not_promised_at_the_pessimistic_end() {
 }
 
 #[test]
+fn what_every_pipe_does_now_is_not_promised_at_the_pessimistic_end() {
+    // T 1000, E 100, structural 2 + 100 / 0.85 = 119.647.
+    let low_with = |units: &[(&str, f64)]| {
+        let mut text = list(&[("roots_a", 1000.0, Some(100.0), Math::None)]);
+        let line = text.lines().last().unwrap().to_owned();
+        let at = line.find("\"smsp__").unwrap();
+        for (unit, percent) in units {
+            text.push_str(&format!("{}\"{unit}\",\"%\",\"{percent}\"\n", &line[..at]));
+        }
+        let analysis = read(&text, DEVICE, Options::default());
+        let kernel = find(&analysis, "roots_a");
+        assert_eq!(kernel.state, State::Flagged, "{}", kernel.reason);
+        assert!(close(kernel.savings, 998.0 - 100.0 / 0.85), "{:?}", kernel.savings);
+        assert!(close(kernel.savings_high, 900.0), "{:?}", kernel.savings_high);
+        kernel.savings_low.get() * 1e6
+    };
+    let xu = "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active";
+    let alu = "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active";
+    let sm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+    for (units, low) in [
+        // 1.3 × 100.
+        (&[][..], 870.0),
+        (&[(xu, 5.0)], 870.0),
+        // 1.3 × 500.
+        (&[(xu, 50.0)], 350.0),
+        (&[(xu, 50.0), (alu, 60.0)], 220.0),
+        // The SMs wait for 60% of the time, however busy the pipe is while they do not.
+        (&[(xu, 50.0), (sm, 40.0)], 480.0),
+        (&[(xu, 97.0)], 0.0),
+        (&[(sm, 97.0)], 0.0),
+    ] {
+        let found = low_with(units);
+        assert!((found - low).abs() < 1e-6, "{units:?}: {found}");
+    }
+}
+
+#[test]
 fn opportunities_cover_what_can_be_won_one_after_the_other() {
     let analysis = analyzed(&ROWS, Options::default());
     let covered = |kernel: &Kernel| kernel.coverage.map(Share::get);
@@ -438,7 +475,7 @@ fn every_output_carries_range_coverage_and_groups() {
     };
     let text = render("text", None);
     for told in [
-        "2.49 ms (38.1%; range 2.17–2.94 ms), certain: 1.62× faster overall",
+        "2.49 ms (38.1%; range 2.17–2.94 ms): 1.62× faster overall",
         "2 kernels at ≥ 2.00× the roofline time that could save ≥ 65.4 µs (1.0% of the run)",
         "1 missed; cop|ies reaches 24.8–31.1%, target 50% (1.22–1.62 ms above it)",
         "1.40 (1.22–1.60)",
