@@ -88,8 +88,7 @@ use crate::catalog::{Catalog, CatalogError};
 pub use crate::law::{CeilingSet, State};
 use crate::law::{Instrument, Nature};
 use crate::model::{
-    Launch, MemoryLevel, NameId, Origin, OriginKind, Origins, Profile, Profiler, Quantity,
-    Recorded, Source,
+    Launch, MemoryLevel, NameId, Origin, OriginKind, Origins, Profile, Profiler, Quantity, Source,
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
@@ -299,9 +298,10 @@ fn conclude(
             // Launches of a trace have the counters that they were given, and no other.
             counters: profile.sources.iter().any(|one| one.profiler == Profiler::NsightCompute)
                 && !profile.sources.iter().any(|one| one.profiler.times_real_run()),
-            shapes: profile.sources.iter().all(|one| {
-                one.profiler == Profiler::PyTorch && one.recorded == Recorded::Everything
-            }),
+            shapes: profile
+                .sources
+                .iter()
+                .all(|one| one.profiler == Profiler::PyTorch && !one.sums),
             family: families.get(&(heads[group], device)).copied().unwrap_or_else(|| savings(sums)),
             missing: missing_figure(sums, &devices[device]),
         };

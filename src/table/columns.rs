@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use super::cell::{Cell, Form, NO_COUNT, NO_NUMBER};
 use super::row::{Fault, Row, Value};
-use crate::model::{DeviceHint, Dim3, Launch, Origin, OriginKind, Profile, Quantity};
+use crate::model::{DeviceHint, Dim3, Launch, NameId, Origin, OriginKind, Profile, Quantity};
 use crate::units::Hertz;
 
 type Get = for<'a> fn(&'a Profile, &Launch<'a>) -> Option<Cell<'a>>;
@@ -244,6 +244,16 @@ fn identity() -> Vec<LaunchColumn> {
             "framework operator and its parameters",
             |profile, launch| Some(Cell::word(profile.names.get(launch.head.operator))),
             |row, cell| words(cell, &mut row.operator),
+        ),
+        rare(
+            "place",
+            Text,
+            "modules, lines or function of the program that made the launch",
+            |profile, launch| {
+                let place = launch.head.place;
+                (place != NameId::default()).then(|| Cell::word(profile.names.get(place)))
+            },
+            |row, cell| words(cell, &mut row.place),
         ),
         column(
             "device",

@@ -39,6 +39,8 @@ pub struct Row {
     pub kernel: Option<String>,
     /// Framework operator and its parameters.
     pub operator: Option<String>,
+    /// Modules, lines or function of the program that made it.
+    pub place: Option<String>,
     /// Attributes of the device.
     pub device: DeviceHint,
     /// CUDA stream.

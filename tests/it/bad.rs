@@ -71,6 +71,13 @@ fn what_can_be_skipped_is_counted_with_line_column_and_text() {
         ),
         ("launch-number-is-text.csv", 2, Some("ID"), "zero", "launch ID is not a number"),
         (
+            "process-number-is-rounded.csv",
+            2,
+            Some("Process ID"),
+            "1.78571E+06",
+            "process ID is not a number",
+        ),
+        (
             "no-units-row.csv",
             2,
             Some("gpu__time_duration.sum"),

@@ -159,6 +159,7 @@ fn full() -> Profile {
         reached: None,
     });
     let (name, operator) = (profile.names.id("gemm<\"a\", b>"), profile.names.id("aten::mm"));
+    let place = profile.names.id("Model > layer.3 > Linear");
     let mut values = Values::default();
     for (at, quantity) in Quantity::all().enumerate() {
         let kind = OriginKind::ALL[at % OriginKind::ALL.len()];
@@ -174,12 +175,12 @@ fn full() -> Profile {
         id: 12,
         name,
         operator,
+        place,
         shape,
         device,
         stream: Some(9),
         start: Some(1_712_195_495_519_689_047),
         count: 3,
-        ..Head::default()
     };
     profile.launches.push(head, &values);
     // Nothing but a name, and a value that nothing bounds.

@@ -29,7 +29,8 @@ fn analyzed(profile: &Profile, device: Option<&String>) -> Result<Analysis, Stri
 fn kept(kernel: &Kernel) -> impl PartialEq + std::fmt::Debug {
     (
         (kernel.full_name.to_string(), kernel.operator.as_deref().map(str::to_owned)),
-        (*kernel.shape, kernel.launches, kernel.device, kernel.state),
+        (*kernel.shape, kernel.launches, kernel.device, kernel.place.clone()),
+        (kernel.state, kernel.confidence, kernel.reason.to_string()),
         [kernel.measured, kernel.modeled, kernel.savings, kernel.savings_high],
         (kernel.bytes, kernel.flops(), kernel.integer_operations(), kernel.provenance),
         [kernel.roofline_time, kernel.roofline_time_high, kernel.hierarchical, kernel.structural],

@@ -182,14 +182,15 @@ impl Launches {
         let source = reading.current();
         source.keeps_caches |= row.keeps_caches;
         let rows = u32::try_from(source.rows).unwrap_or(u32::MAX);
-        let mut name =
+        let name =
             |text: &Option<String>| reading.name(text.as_deref().unwrap_or_default().as_bytes());
-        let (name, operator) = (name(&row.kernel), name(&row.operator));
+        let [kernel, operator, place] = [&row.kernel, &row.operator, &row.place].map(name);
         let head = Head {
             process: row.process.unwrap_or_default(),
             id: row.id.unwrap_or(rows),
-            name,
+            name: kernel,
             operator,
+            place,
             shape: row.shape(),
             device: self.device(reading, &row.device),
             stream: row.stream,

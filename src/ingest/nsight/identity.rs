@@ -3,7 +3,7 @@
 use super::nvtx::Nvtx;
 use crate::ingest::headers::header_again;
 use crate::ingest::nsight::{Gathered, Raw};
-use crate::ingest::{Reading, Record};
+use crate::ingest::{IngestError, Reading, Record};
 use crate::model::{DeviceHint, Dim3, Head, HintId, Shape};
 use crate::units::Hertz;
 
@@ -81,13 +81,26 @@ impl Identity {
         has_sign && record.get(self.kernel) == Some(b"graph")
     }
 
-    /// Launch number and process of a record; `None` where the launch number is no number.
+    /// Launch number and process of a record; `None` where one of them is not a number.
     pub(super) fn key(&self, record: &Record<'_>) -> Option<(u32, u32)> {
-        let number = |column: Option<usize>| match column {
-            None => Some(0),
-            Some(column) => integer(record.get(column)?),
+        Some((number(record, self.process)?, number(record, self.id)?))
+    }
+
+    /// Skips a record without a key, and names the cell that is not a number.
+    pub(super) fn skip(
+        &self,
+        reading: &mut Reading<'_>,
+        record: &Record<'_>,
+        line: u64,
+    ) -> Result<(), IngestError> {
+        let has_process = number(record, self.process).is_some();
+        let (column, title, reason) = if has_process {
+            (self.id, "ID", "launch ID is not a number")
+        } else {
+            (self.process, "Process ID", "process ID is not a number")
         };
-        Some((number(self.process)?, number(self.id)?))
+        let cell = column.and_then(|column| record.get(column)).unwrap_or_default();
+        reading.skip(line, Some(title), &String::from_utf8_lossy(cell), reason)
     }
 
     /// The fields of a record that is a header printed again, as `is_header` knows it.
@@ -276,6 +289,14 @@ impl Attributes {
         {
             hint.compute_capability = Some(format!("{major}.{minor}"));
         }
+    }
+}
+
+/// The number in a column of a record; 0 if the export does not have it.
+fn number(record: &Record<'_>, column: Option<usize>) -> Option<u32> {
+    match column {
+        None => Some(0),
+        Some(column) => integer(record.get(column)?),
     }
 }
 

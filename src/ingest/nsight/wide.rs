@@ -201,8 +201,7 @@ impl Page {
             reading.misfit(line, record, *width)?;
         } else if identity.key(record).is_none() {
             reading.source.rows += 1;
-            let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-            reading.skip(line, Some("ID"), &text, "launch ID is not a number")?;
+            identity.skip(reading, record, line)?;
         } else if identity.is_graph(record) {
             reading.source.rows += 1;
             reading.skip(line, Some("Kernel Name"), "graph", GRAPH)?;

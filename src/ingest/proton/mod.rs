@@ -122,7 +122,12 @@ impl Kernels {
         if let Some(time_ns) = number(TIME).filter(|time| *time > 0.0) {
             values.set(Quantity::Duration, time_ns * 1e-9 / count, reading.origin(&time));
         }
-        for (name, quantity) in STATED {
+        // Beside operations by width, the plain figure is their total.
+        let has_widths = STATED.iter().any(|(name, quantity)| {
+            matches!(quantity, Quantity::Work(_)) && number(name).is_some()
+        });
+        let plain = (!has_widths).then_some(("flops", Quantity::Work(Pipe::Unstated)));
+        for (name, quantity) in STATED.into_iter().chain(plain) {
             let Some(amount) = number(name) else { continue };
             if amount < 0.0 {
                 reading.skip(row, Some(name), &amount.to_string(), "negative")?;
@@ -248,6 +253,22 @@ mod tests {
         let cut = read_text("run.hatchet", &text[..300], &Options::default()).unwrap_err();
         assert!(cut.to_string().contains("damaged Proton profile"), "{cut}");
     }
+
+    #[test]
+    fn operations_without_a_width_are_of_unstated_precision_and_beside_others_their_total() {
+        let text = r#"[{"children": [
+            {"children": [], "frame": {"name": "plain"}, "metrics": {"time (ns)": 2000, "count": 2, "flops": 8e6}},
+            {"children": [], "frame": {"name": "both"}, "metrics":
+                {"time (ns)": 2000, "count": 1, "flops": 9e6, "flops8": 1e6, "flops16": 8e6}}],
+            "frame": {"name": "ROOT"}, "metrics": {"time (ns)": 0, "count": 0}},
+            {"CUDA": {"0": {"arch": "90"}}}]"#;
+        let profile = read_text("run.hatchet", text, &Options::default()).unwrap();
+        let work = |at, pipe| profile.launch(at).value(Quantity::Work(pipe));
+        assert_eq!(work(0, Pipe::Unstated), Some(4e6));
+        assert_eq!(work(1, Pipe::Unstated), None);
+        assert_eq!((work(1, Pipe::Fp8Matrix), work(1, Pipe::Fp16Matrix)), (Some(1e6), Some(8e6)));
+    }
+
     /// A kernel below so many scopes.
     fn nested(scopes: usize) -> String {
         let kernel = r#"{"children": [], "frame": {"name": "k"}, "metrics": {"time (ns)": 9}}"#;

@@ -245,8 +245,7 @@ impl Table {
         }
         if !is_next && !self.is_of_current(record) {
             let Some(key) = self.identity.key(record) else {
-                let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-                return reading.skip(line, Some("ID"), &text, "launch ID is not a number");
+                return self.identity.skip(reading, record, line);
             };
             self.flush(reading)?;
             if self.identity.is_graph(record) {
