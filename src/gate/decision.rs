@@ -175,6 +175,8 @@ pub struct Check {
     pub message: String,
     /// Supporting evidence: cycles, work, clocks, launches; one sentence each.
     pub evidence: Vec<String>,
+    /// The pattern under `required` that no kernel matches.
+    pub required: Option<String>,
     /// Reason of the waiver that accepts this result.
     pub waived: Option<String>,
 }
@@ -289,6 +291,7 @@ impl Check {
             more_runs: None,
             message,
             evidence: Vec::new(),
+            required: None,
             waived: None,
         }
     }
@@ -298,7 +301,9 @@ impl Check {
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let subject = match &self.subject {
-            Subject::Run => "run".to_owned(),
+            Subject::Run => {
+                self.required.as_ref().map_or_else(|| "run".to_owned(), |of| format!("run\0{of}"))
+            }
             Subject::Kernel { full_name, name, shape, device } => {
                 let name = if full_name.is_empty() { name } else { full_name };
                 format!("{}\0{shape}\0{device}", crate::compare::family(name))

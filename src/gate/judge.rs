@@ -261,10 +261,16 @@ impl Found {
                                 && waiver.selector.fits(known, known_as)
                         })
                 }
-                // What is of the whole run is accepted by its metric.
-                Subject::Run => {
-                    waiver.metric == Some(check.metric) && waiver.selector.is_everything()
-                }
+                // What is of the whole run is accepted by its metric, a required kernel that is not there by its name.
+                Subject::Run => match &check.required {
+                    Some(pattern) => {
+                        waiver.metric.is_none_or(|metric| metric == check.metric)
+                            && waiver.selector.names(pattern)
+                    }
+                    None => {
+                        waiver.metric == Some(check.metric) && waiver.selector.is_everything()
+                    }
+                },
             };
             let fitting: Vec<usize> = (0..self.checks.len())
                 .filter(|at| fits(&self.checks[*at]) && self.checks[*at].action > Action::Notice)
@@ -453,6 +459,36 @@ mod tests {
         // Neither one for all metrics nor one for a kernel is meant for the run.
         let others = vec![waiver(None, None), waiver(Some(Metric::Total), Some("looked_at"))];
         assert_eq!(failing(others).len(), 2);
+    }
+
+    #[test]
+    fn a_required_kernel_that_is_not_there_is_waived_by_its_name() {
+        let failing = |required: &[&str], waivers: Vec<GateWaiver>| {
+            let required = required.iter().map(|one| (*one).to_owned()).collect();
+            let policy = Policy { required, waivers, noise_is_declared: true, ..Policy::default() };
+            let found = judge(&side(1.0), &side(1.0), &policy, &Setting::default());
+            let left: Vec<String> =
+                found.deciding().filter_map(|check| check.required.clone()).collect();
+            (found.outcome, left.join(" "))
+        };
+        let of = |metric, kernel| vec![waiver(metric, Some(kernel))];
+        let both = ["flash*", "fused_norm"];
+        assert_eq!(failing(&both, Vec::new()), (Outcome::Failed, "flash* fused_norm".to_owned()));
+        for waiver in [of(Some(Metric::Presence), "flash*"), of(None, "flash*")] {
+            assert_eq!(failing(&both, waiver), (Outcome::Failed, "fused_norm".to_owned()));
+        }
+        let waiver = of(Some(Metric::Presence), "fused_*");
+        assert_eq!(failing(&both[1..], waiver), (Outcome::Passed, String::new()));
+        // Neither what is said of times nor what is said of the whole run is said of it.
+        for waivers in [of(Some(Metric::Time), "flash*"), of(Some(Metric::Presence), "gemm")] {
+            assert_eq!(failing(&both[..1], waivers).0, Outcome::Failed);
+        }
+        let missing = |required: &str| {
+            let policy = Policy { required: vec![required.to_owned()], ..Policy::default() };
+            let found = judge(&side(1.0), &side(1.0), &policy, &Setting::default());
+            found.checks.iter().find(|check| check.required.is_some()).unwrap().fingerprint()
+        };
+        assert_ne!(missing("flash*"), missing("fused_norm"));
     }
 
     #[test]

@@ -326,6 +326,7 @@ fn time_check(
             .flatten(),
         message,
         evidence,
+        required: None,
         waived: None,
     }
 }

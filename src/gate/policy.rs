@@ -361,6 +361,13 @@ impl Selector {
         *self == Self::default()
     }
 
+    /// Returns `true` if it selects by the kernel's name alone, and this one.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.operator.is_none()
+            && self.category.is_none()
+            && self.kernel.as_ref().is_some_and(|kernel| crate::analysis::is_called(kernel, name, name))
+    }
+
     /// Returns `true` if it selects the kernel with this short name and these measurements.
     #[must_use]
     pub fn fits(&self, name: &str, measured: &Measured) -> bool {

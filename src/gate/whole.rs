@@ -352,6 +352,7 @@ pub(super) fn missing(policy: &Policy, there: impl Fn(&str) -> bool) -> Vec<Chec
         .map(|pattern| Check {
             verdict: Verdict::NoData,
             action: Action::Fail,
+            required: Some(pattern.clone()),
             ..Check::new(
                 "required-kernel",
                 Metric::Presence,

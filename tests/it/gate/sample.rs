@@ -89,6 +89,7 @@ pub(crate) fn timed(
             change * 100.0 - 2.1
         ),
         evidence: vec![format!("SM cycles changed by +{:.1}%", change * 98.0)],
+        required: None,
         waived: None,
     }
 }
@@ -107,6 +108,7 @@ fn of_run(rule: &str, metric: Metric, verdict: Verdict, action: Action, change: 
         matched: None,
         message: format!("the run changed by {:.1}%", change * 100.0),
         evidence: Vec::new(),
+        required: None,
         ..timed("", verdict, action, 1.0, change)
     }
 }
@@ -127,6 +129,7 @@ fn checks() -> Vec<Check> {
         delta_s: None,
         message: "roof is 41.2%, bound \"gemms near roofline\" allows at least 70.0%".to_owned(),
         evidence: Vec::new(),
+        required: None,
         matched: None,
         ..timed(NAMES[5], Violation, Action::Fail, 1.1e-3, 0.0)
     };
@@ -147,6 +150,7 @@ fn checks() -> Vec<Check> {
             if verdict == New { "the current run" } else { "the baseline" }
         ),
         evidence: Vec::new(),
+        required: None,
         ..timed(name, verdict, action, 0.2e-3, 0.0)
     };
     vec![
