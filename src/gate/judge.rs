@@ -267,9 +267,7 @@ impl Found {
                         waiver.metric.is_none_or(|metric| metric == check.metric)
                             && waiver.selector.names(pattern)
                     }
-                    None => {
-                        waiver.metric == Some(check.metric) && waiver.selector.is_everything()
-                    }
+                    None => waiver.metric == Some(check.metric) && waiver.selector.is_everything(),
                 },
             };
             let fitting: Vec<usize> = (0..self.checks.len())
