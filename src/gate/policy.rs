@@ -365,7 +365,10 @@ impl Selector {
     pub(super) fn names(&self, name: &str) -> bool {
         self.operator.is_none()
             && self.category.is_none()
-            && self.kernel.as_ref().is_some_and(|kernel| crate::analysis::is_called(kernel, name, name))
+            && self
+                .kernel
+                .as_ref()
+                .is_some_and(|kernel| crate::analysis::is_called(kernel, name, name))
     }
 
     /// Returns `true` if it selects the kernel with this short name and these measurements.
