@@ -74,6 +74,8 @@ impl Names<'_> {
             return Spare::Nothing;
         }
         match class.category {
+            // A loss whose terms stay apart has threads by the number of its elements.
+            Category::Reduction if self.is_with(&["elementwise_kernel"]) => Spare::Nothing,
             Category::DotProduct | Category::Reduction => Spare::Work,
             _ => Spare::Unknown,
         }

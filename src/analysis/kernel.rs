@@ -381,9 +381,26 @@ impl Kernel {
             .traffic()
             .filter_map(|traffic| Some((Binding::Memory(traffic.level), traffic.time?)));
         let math = self.math_time.map(|time| (Binding::Math, time));
-        let longest = math.into_iter().chain(levels);
+        // Its bytes may not be counted, but how busy it was.
+        let dram = self.memory_time.map(|time| (Binding::Memory(MemoryLevel::Dram), time));
+        let longest = math.into_iter().chain(dram).chain(levels);
         let longest = longest.max_by(|one, two| one.1.get().total_cmp(&two.1.get()));
         longest.filter(|(_, time)| *time > Seconds::ZERO).map(|(binding, _)| binding)
+    }
+
+    /// Returns the busiest of the SMs, L2 and L1 with its verb, and how busy it was by its utilization.
+    #[must_use]
+    pub fn busiest_unit(&self) -> Option<(&'static str, f64)> {
+        let of = |quantity| self.average(quantity);
+        let [memory, l2, dram] =
+            [Quantity::MemoryThroughput, Quantity::L2Throughput, Quantity::DramThroughput].map(of);
+        // The figure of all memory is that of its busiest part: L1 where it is of no other.
+        let is_other =
+            |other: Option<f64>| memory.zip(other).is_some_and(|(all, other)| all > other * 1.01);
+        let l1 = memory.filter(|_| is_other(l2) && is_other(dram));
+        let units = [("the SMs are", of(Quantity::SmThroughput)), ("L2 is", l2), ("L1 is", l1)];
+        let known = units.into_iter().filter_map(|(unit, busy)| Some((unit, busy?)));
+        known.max_by(|one, two| one.1.total_cmp(&two.1))
     }
 
     /// Returns the kinds of work that were not counted, if the export counts others.

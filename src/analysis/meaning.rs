@@ -43,6 +43,33 @@ fn does_less(kernel: &Kernel) -> bool {
         && kernel.headroom().is_some_and(|headroom| headroom < 0.97)
 }
 
+/// Says that warps wait, where work and utilization together leave every unit idle.
+fn idle(kernel: &Kernel) -> Option<String> {
+    let counted = kernel.headroom_low().map(f64::recip);
+    let busiest = kernel.busiest_unit().map(|(_, busy)| busy);
+    // Without a bound of the work, what is known of the SMs stands in for it.
+    let is_known = counted.is_some_and(|share| share > 0.0)
+        || kernel.average(Quantity::SmThroughput).is_some();
+    let most = counted.into_iter().chain(busiest).filter(|_| is_known).reduce(f64::max)?;
+    (most < roofline::BUSY).then(|| {
+        format!(
+            "latency-bound: no unit is busier than {:.0}%; warps wait for memory or for \
+             instructions",
+            100.0 * most
+        )
+    })
+}
+
+/// Names the unit that is busy beside a roof that is not reached.
+fn beside(kernel: &Kernel) -> String {
+    match kernel.busiest_unit() {
+        Some((unit, busy)) if busy >= roofline::BUSY => {
+            format!("; {unit} {:.0}% busy", busy * 100.0)
+        }
+        _ => String::new(),
+    }
+}
+
 fn by_limiter(kernel: &Kernel) -> String {
     let percent =
         |quantity: Quantity| kernel.average(quantity).map(|value| (value * 100.0).round());
@@ -70,15 +97,19 @@ fn by_limiter(kernel: &Kernel) -> String {
                         )
                     }
                 }
-                Limiter::Math if kernel.math_time.is_none() => {
+                Limiter::Math if kernel.math_time.is_none() => idle(kernel).unwrap_or_else(|| {
                     "limited by the SMs according to their utilization; operations were not counted"
                         .to_owned()
-                }
+                }),
                 Limiter::Memory => {
                     let reaches = reaches(kernel);
                     let occupancy = percent(Quantity::AchievedOccupancy)
                         .map_or_else(String::new, |value| format!("; achieved occupancy {value}%"));
-                    format!("memory-bound, but {reaches} of the memory roof{occupancy}")
+                    // Near the memory roof the caches are busy with what it moves.
+                    let is_far =
+                        kernel.headroom().is_some_and(|ratio| ratio > 1.0 / roofline::BUSY);
+                    let busy = if is_far { beside(kernel) } else { String::new() };
+                    format!("memory-bound, but {reaches} of the memory roof{busy}{occupancy}")
                 }
                 Limiter::Math => {
                     let reaches = reaches(kernel);
@@ -87,16 +118,13 @@ fn by_limiter(kernel: &Kernel) -> String {
                         .iter()
                         .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))
                         .map_or("math", |work| work.pipe.label());
-                    format!("compute-bound, but {reaches} of the {pipe} roof")
+                    let busy = beside(kernel);
+                    format!("compute-bound, but {reaches} of the {pipe} roof{busy}")
                 }
-                Limiter::Unknown => match kernel.headroom_low() {
-                    Some(low) if low > 1.0 / roofline::BUSY => format!(
-                        "latency-bound: no unit is busier than {:.0}%; warps wait for memory or for \
-                     instructions",
-                        100.0 / low
-                    ),
-                    _ => "limiter unknown, because FLOPs or bytes were not counted".to_owned(),
-                },
+                Limiter::Unknown => idle(kernel).unwrap_or_else(|| {
+                    let busy = beside(kernel);
+                    format!("limiter unknown, because FLOPs or bytes were not counted{busy}")
+                }),
             }
         }
         State::NearRoofline if does_less(kernel) => {

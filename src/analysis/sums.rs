@@ -6,7 +6,7 @@ use super::advice::Gathered;
 use super::kernel::Averages;
 use super::law::{Interval, Judged, Times};
 use super::shared::Shared;
-use crate::law::{Problem, Uncounted};
+use crate::law::{Problem, UNTIMED, Uncounted};
 use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{ExactSum, Seconds};
@@ -127,7 +127,7 @@ impl Sums {
         }
         for quantity in averaged {
             if let Some(value) = launch.value(*quantity) {
-                let weight = time.map_or(1.0, Seconds::get) * count as f64;
+                let weight = time.map_or(UNTIMED, Seconds::get) * count as f64;
                 self.average_of(*quantity).add(value, weight);
             }
         }
@@ -290,5 +290,16 @@ mod tests {
                 assert_eq!(average.mean(), Some(value));
             }
         }
+    }
+
+    /// Clocks in GHz: a millisecond at 1.4, and a launch of which nobody knows how long it ran.
+    #[test]
+    fn launches_without_a_duration_weigh_only_where_all_have_none() {
+        let mut average = Average::new(Quantity::SmClock);
+        average.add(0.7, UNTIMED);
+        average.add(1.3, 3.0 * UNTIMED);
+        assert!((average.mean().unwrap() - 1.15).abs() < 1e-12, "{:?}", average.mean());
+        average.add(1.4, 1e-3);
+        assert!((average.mean().unwrap() - 1.4).abs() < 1e-12, "{:?}", average.mean());
     }
 }

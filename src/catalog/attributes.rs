@@ -100,17 +100,25 @@ impl Device {
     #[must_use]
     pub fn disagreements(&self, hint: &DeviceHint, observed: &Observed) -> Vec<String> {
         let mut found = self.stated_otherwise(hint);
-        found.extend(self.seen_otherwise(observed));
+        found.extend(self.seen_otherwise(hint, observed));
         found
     }
 
     /// Returns where the launches contradict this entry.
-    fn seen_otherwise(&self, observed: &Observed) -> Vec<String> {
+    fn seen_otherwise(&self, hint: &DeviceHint, observed: &Observed) -> Vec<String> {
         let mut found = Vec::new();
         let giga = |rate: BytesPerSecond| rate.get() / 1e9;
         if let Some(listed) = self.memory.bandwidth.as_ref().map(|figure| figure.value) {
             let derived = observed.dram.filter(DerivedPeak::is_steady).map(|peak| peak.value);
-            let off = |derived: &BytesPerSecond| ((*derived / listed) - 1.0).abs() > SEEN_TOLERANCE;
+            // At a lower memory clock the peak is lower, and the device the same.
+            let clocks = observed.memory_clock.zip(hint.max_memory_clock);
+            let scale = clocks.map(|(seen, highest)| seen / highest);
+            let scale = scale.filter(|scale| (0.5..1.0).contains(scale)).unwrap_or(1.0);
+            let off = |derived: &BytesPerSecond| {
+                ((*derived / (listed * scale)) - 1.0).abs() > SEEN_TOLERANCE
+                    && ((*derived / listed) - 1.0).abs() > SEEN_TOLERANCE
+            };
+            let beyond = listed * (1.0 + SEEN_TOLERANCE);
             if let Some(derived) = derived.filter(off) {
                 found.push(format!(
                     "the export's rates and percentages of peak imply a memory bandwidth of {:.0} \
@@ -119,8 +127,18 @@ impl Device {
                     giga(listed),
                     self.name
                 ));
+            } else if let Some(least) = observed.least_dram
+                && least > beyond
+            {
+                found.push(format!(
+                    "the export's rates and percentages of peak imply a memory bandwidth of at least {:.0} \
+                     GB/s, the catalog says {:.0} GB/s for {}",
+                    giga(least),
+                    giga(listed),
+                    self.name
+                ));
             } else if let Some(rate) = observed.highest_rate
-                && rate > listed * (1.0 + SEEN_TOLERANCE)
+                && rate > beyond
             {
                 found.push(format!(
                     "launches moved up to {:.0} GB/s, more than the {:.0} GB/s of {}",
@@ -307,6 +325,37 @@ mod tests {
                 "{mhz}"
             );
         }
+    }
+
+    /// 320 GB/s at 5.001 GHz are 297 at 4.640.
+    #[test]
+    fn a_lower_memory_clock_is_no_other_device() {
+        let device = Catalog::builtin().find("T4", &DeviceHint::default()).unwrap();
+        let hint =
+            DeviceHint { max_memory_clock: Some(Hertz::new(5.001e9)), ..DeviceHint::default() };
+        let seen = |gigabytes: f64, gigahertz: Option<f64>| {
+            let value = BytesPerSecond::new(gigabytes * 1e9);
+            let dram = Some(DerivedPeak { value, spread: 0.01, how: "" });
+            let memory_clock = gigahertz.map(|clock| Hertz::new(clock * 1e9));
+            device.disagreements(&hint, &Observed { dram, memory_clock, ..Observed::default() })
+        };
+        assert_eq!(seen(297.0, Some(4.640)), Vec::<String>::new());
+        assert_eq!(seen(319.0, Some(4.640)), Vec::<String>::new());
+        assert!(seen(297.0, None)[0].contains("297 GB/s"));
+        assert!(seen(240.0, Some(4.640))[0].contains("240 GB/s"));
+    }
+
+    /// However much launches differ, three of four moved more per share of the peak than the device could.
+    #[test]
+    fn shares_of_a_higher_peak_show_another_device() {
+        let device = Catalog::builtin().find("A100 SXM4 40GB", &DeviceHint::default()).unwrap();
+        let seen = |gigabytes: f64| {
+            let least_dram = Some(BytesPerSecond::new(gigabytes * 1e9));
+            let observed = Observed { least_dram, ..Observed::default() };
+            device.disagreements(&DeviceHint::default(), &observed)
+        };
+        assert!(seen(1808.0)[0].contains("at least 1808 GB/s, the catalog says 1555 GB/s"));
+        assert_eq!(seen(1600.0), Vec::<String>::new());
     }
 
     #[test]

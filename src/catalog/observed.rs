@@ -24,6 +24,11 @@ const LEAST_TIME: Seconds = Seconds::new(20e-6);
 pub struct Observed {
     /// Peak bandwidth of its memory.
     pub dram: Option<DerivedPeak>,
+    /// Lower quartile of the peaks that follow from shares of the peak, which include commands and turnarounds: memory
+    /// has at least this bandwidth, however much the launches disagree.
+    pub least_dram: Option<BytesPerSecond>,
+    /// Median memory clock.
+    pub memory_clock: Option<Hertz>,
     /// Highest rate at which a launch moved bytes of device memory.
     pub highest_rate: Option<BytesPerSecond>,
     /// Median SM clock.
@@ -59,6 +64,7 @@ struct Samples {
     active: Vec<(f64, f64)>,
     throughput: Vec<(f64, f64)>,
     clocks: Vec<f64>,
+    memory_clocks: Vec<f64>,
     fp32: Vec<f64>,
     highest: f64,
 }
@@ -85,6 +91,7 @@ impl Samples {
         let value = |quantity| launches.value(row, quantity).filter(|value| *value > 0.0);
         self.own.extend(value(Quantity::DramBandwidth));
         self.clocks.extend(value(Quantity::SmClock));
+        self.memory_clocks.extend(value(Quantity::DramClock));
         let fp32 = value(Quantity::Peak(Pipe::Fp32Vector)).zip(value(Quantity::SmClock));
         self.fp32.extend(fp32.map(|(peak, clock)| peak / clock));
         let counted = |quantity| {
@@ -112,6 +119,8 @@ impl Samples {
                 .or_else(|| by(&self.throughput))
                 .map(|(value, spread)| (value, spread, how))
         };
+        let [active, throughput] =
+            [&self.active, &self.throughput].map(|samples| quartile(&mut telling(samples)));
         let dram = own.or_else(quotient).filter(|(_, spread, _)| *spread <= USABLE);
         Observed {
             dram: dram.map(|(value, spread, how)| DerivedPeak {
@@ -119,6 +128,8 @@ impl Samples {
                 spread,
                 how,
             }),
+            least_dram: active.or(throughput).map(BytesPerSecond::new),
+            memory_clock: spread(&mut self.memory_clocks).map(|(clock, _)| Hertz::new(clock)),
             highest_rate: (self.highest > 0.0).then(|| BytesPerSecond::new(self.highest)),
             sm_clock: spread(&mut self.clocks).map(|(clock, _)| Hertz::new(clock)),
             fp32_per_clock: spread(&mut self.fp32).map(|(rate, _)| rate),
@@ -136,14 +147,22 @@ fn telling(samples: &[(f64, f64)]) -> Vec<f64> {
 /// Returns the median of samples, and their interquartile range over it.
 fn spread(samples: &mut [f64]) -> Option<(f64, f64)> {
     samples.sort_by(f64::total_cmp);
-    let last = samples.len().checked_sub(1)?;
-    let at = |share: f64| {
-        let place = share * last as f64;
-        let (low, high) = (samples[place.floor() as usize], samples[place.ceil() as usize]);
-        low + (high - low) * place.fract()
-    };
-    let median = at(0.5);
-    (median.is_finite() && median > 0.0).then(|| (median, (at(0.75) - at(0.25)) / median))
+    let at = |share| quantile(samples, share);
+    let median = at(0.5).filter(|median| median.is_finite() && *median > 0.0)?;
+    Some((median, (at(0.75)? - at(0.25)?) / median))
+}
+
+/// Returns the lower quartile of samples.
+fn quartile(samples: &mut [f64]) -> Option<f64> {
+    samples.sort_by(f64::total_cmp);
+    quantile(samples, 0.25).filter(|value| value.is_finite() && *value > 0.0)
+}
+
+/// Returns the value below which this share of sorted samples lies.
+fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(low + (high - low) * place.fract())
 }
 
 #[cfg(test)]

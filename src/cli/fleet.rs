@@ -9,7 +9,7 @@ use super::args::{Advice, Model};
 use super::exit::Failure;
 use super::terminal::Terminal;
 use super::{config, output, reading, session};
-use crate::analysis::Options;
+use crate::analysis::{Options, Totals};
 use crate::catalog::Catalog;
 use crate::fleet::{self, Gathered, Layout, PositionsFrom};
 use crate::report::{FORMATS, FleetReport, NO_OWN, Style};
@@ -113,6 +113,7 @@ pub(super) fn run(command: &Fleet, terminal: &Terminal) -> Result<(), Failure> {
     let concluded = partial.conclude(options);
     let judged = session.explain(&concluded.profile, concluded.analysis);
     let stragglers = fleet::stragglers(&ranks);
+    notes.extend(untimed(&judged.analysis.totals));
     let report = FleetReport {
         analysis: &judged.analysis,
         findings: &judged.findings,
@@ -166,4 +167,29 @@ fn scan(
 fn scan(folder: &Path, _: &Catalog, _: &Options, _: usize) -> Result<Gathered, Failure> {
     let message = format!("{}: this build has no Parquet", folder.display());
     Err(Failure::usage(message).help("build with the feature `frames`, or give summaries"))
+}
+
+/// Says how many launches are in no time, by which ranks are compared.
+fn untimed(totals: &Totals) -> Option<String> {
+    let missing = totals.launches.saturating_sub(totals.timed_launches);
+    (missing > 0).then(|| {
+        format!(
+            "{missing} of {} launches have no duration and are in no time: a rank that lacks some looks \
+             faster than it is",
+            totals.launches
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_without_a_duration_are_counted() {
+        let of =
+            |timed_launches| untimed(&Totals { launches: 50, timed_launches, ..Totals::default() });
+        assert!(of(35).unwrap().starts_with("15 of 50 launches have no duration"));
+        assert_eq!(of(50), None);
+    }
 }

@@ -223,7 +223,8 @@ impl Rows {
             joined += 1;
             found = self.split();
         }
-        if joined > 0 && found != Found::Row {
+        // A line that is a row of its own was not in quotes: the quote before it lacks its other half.
+        if joined > 0 && (found != Found::Row || self.is_row_among(first)) {
             let rest = self.row.text.split_off(first);
             self.pushed.splice(..self.at, rest);
             self.at = 0;
@@ -231,6 +232,19 @@ impl Rows {
             found = self.split();
         }
         Ok(Some(found))
+    }
+
+    /// Whether a line from this place of the text on has all cells.
+    fn is_row_among(&self, from: usize) -> bool {
+        let mut cells = Vec::new();
+        let mut lines = self.row.text[from..].split(|byte| *byte == b'\n');
+        self.width > 1
+            && lines.any(|line| {
+                let line = line.trim_ascii_end();
+                let is_paired = line.split(|byte| *byte == b'"').count() % 2 == 1;
+                let is_open = split_quoted(line, self.delimiter, &mut cells);
+                is_paired && !is_open && cells.len() == self.width
+            })
     }
 
     /// Appends one line to the row's text; false at the end of the file.
@@ -424,6 +438,16 @@ mod tests {
             rows("\"1\",\"a\n\"2\",\"b\"\n\n\"3\",\"c\"\n\"4\",\"d", 2),
             ["1: 2 cells, open true", "2: 2|b", "3: blank", "4: 3|c", "5: 2 cells, open true"],
         );
+    }
+
+    #[test]
+    fn a_missing_quote_swallows_no_row() {
+        // With the quote before `b` the first two lines have as many cells as one row.
+        assert_eq!(
+            rows("1,\"a\n2,\"b\"\n3,\"c\"\n", 2),
+            ["1: 2 cells, open true", "2: 2|b", "3: 3|c"],
+        );
+        assert_eq!(rows("1,\"a\n2\n3,4\",5\n", 3), ["1: 1|a\n2\n3,4|5"]);
     }
 
     #[test]

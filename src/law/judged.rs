@@ -134,7 +134,7 @@ pub(crate) struct Judged<N: Number> {
     pub(crate) tensor_activity: Maybe<N, N>,
     /// Traffic per level except DRAM, with its least time, in the order of [`MemoryLevel::ALL`].
     pub(crate) levels: [Maybe<N, Traffic<N>>; MemoryLevel::ALL.len()],
-    /// Time in which the busiest unit of the SMs, at its peak, does what it does now.
+    /// Time in which the busiest unit of the SMs and of memory, at its peak, does what it does now.
     pub(crate) units: Maybe<N, N>,
     pub(crate) structural: Maybe<N, N>,
     /// Whether bytes or operations come from shapes, not counters.

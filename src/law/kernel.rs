@@ -30,6 +30,10 @@ pub(crate) const AVERAGED: [Quantity; 7] = [
     Quantity::L2Throughput,
 ];
 
+/// Weight of a launch without a duration in averages that are weighted by time, in seconds: next to those of timed
+/// launches it vanishes, and where there are none all launches weigh the same.
+pub(crate) const UNTIMED: f64 = 1e-30;
+
 /// Time-weighted averages over the launches of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Averages<N: Number> {

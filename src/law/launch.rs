@@ -40,7 +40,7 @@ pub(crate) fn judge<N: Number, R: Reading<N>>(
         .or_else(|| problem(is_instrumented, Problem::Instrumented))
         .or_else(|| problem(roofless, Problem::NoRoof))
         .or_else(|| problem(is_nothing, Problem::NoCounters));
-    judged.units = scene.sm_busy().or_else(|| scene.pipes_busy());
+    judged.units = scene.units_busy();
     judged.structural = structural(&judged, &scene, instrument.fixed_cost);
     judged
 }

@@ -59,6 +59,15 @@ impl<N: Number, R: Reading<N>> Scene<'_, N, R> {
         busy.map(|busy| self.roofs.activity_at_sm(self.launch, busy, self.set))
     }
 
+    /// Returns the busy time of the busiest unit, be it of the SMs or of the memory system: counted bytes do not show
+    /// all that keeps a cache busy.
+    pub(super) fn units_busy(&self) -> Maybe<N, N> {
+        let sm = self.sm_busy().or_else(|| self.pipes_busy());
+        let memory = self.busy(Quantity::MemoryThroughput);
+        let memory = memory.or_else(|| self.busy(Quantity::L2Throughput));
+        longer(sm, memory)
+    }
+
     /// Returns the busy time of the busiest pipe or issue slot in the export; others may be busier.
     pub(super) fn pipes_busy(&self) -> Maybe<N, N> {
         /// Units of an SM by shares of active cycles, which are at most those of elapsed cycles.
@@ -71,14 +80,15 @@ impl<N: Number, R: Reading<N>> Scene<'_, N, R> {
             Quantity::PipeXu,
             Quantity::PipeLsu,
         ];
-        let longer = |one: Maybe<N, N>, other: Maybe<N, N>| {
-            let is = one.is | other.is;
-            Maybe::when(is, || {
-                let time = |one: Maybe<N, N>| one.unwrap_or(N::of(0.0));
-                time(one).max(time(other))
-            })
-        };
         let busy = UNITS.into_iter().map(|unit| self.busy(unit)).fold(Maybe::missing(), longer);
         busy.map(|busy| self.roofs.activity_at_sm(self.launch, busy, self.set))
     }
+}
+
+/// The longer of two times that may be missing.
+fn longer<N: Number>(one: Maybe<N, N>, other: Maybe<N, N>) -> Maybe<N, N> {
+    Maybe::when(one.is | other.is, || {
+        let time = |one: Maybe<N, N>| one.unwrap_or(N::of(0.0));
+        time(one).max(time(other))
+    })
 }

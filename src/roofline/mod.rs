@@ -55,7 +55,7 @@ pub fn savings(measured: Seconds, roofline_time: Seconds) -> Seconds {
 /// never below the structural time.
 ///
 /// `most` is the upper bound of the roofline time over all memory levels, including uncounted work, or the busy time of
-/// the busiest unit of the SMs if that is longer; if it is infinite, no savings are certain.
+/// the busiest unit of SMs and memory if that is longer; if it is infinite, no savings are certain.
 #[must_use]
 pub fn modest_time(structural: Seconds, most: Seconds) -> Seconds {
     Seconds::new(formula::modest_time(structural.get(), most.get()))

@@ -2,7 +2,7 @@
 
 use super::columns::operations;
 use super::engine::Engine;
-use crate::law::{AVERAGED, Problem};
+use crate::law::{AVERAGED, Problem, UNTIMED};
 use crate::model::{MemoryLevel, Pipe};
 use crate::table::{Fact, Facts};
 
@@ -146,12 +146,12 @@ pub(super) fn sums(facts: &Facts) -> Vec<Sum> {
         let is = format!("problem = '{key}'");
         add(&format!("problem_{key}"), Merge::Sum, number(of(&is, "launches")));
     }
-    let weight = "coalesce(duration_s, 1e0) * launches";
+    let weight = format!("coalesce(duration_s, {UNTIMED:e}) * launches");
     for quantity in AVERAGED {
         let name = quantity.column();
         if *facts.of(&name) != Fact::Missing {
             let sum = format!("sum({name} * {weight})");
-            let weights = of(&format!("{name} IS NOT NULL"), weight);
+            let weights = of(&format!("{name} IS NOT NULL"), &weight);
             add(&format!("{name}_sum"), Merge::Sum, sum);
             add(&format!("{name}_weight"), Merge::Sum, weights);
             add(&format!("{name}_least"), Merge::Least, format!("min({name})"));

@@ -52,6 +52,21 @@ fn launches_of_a_database_are_those_of_its_rows_in_the_order_of_their_start() {
 }
 
 #[test]
+fn rows_that_are_in_the_table_again_count_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let twice = folder.path().join("twice.sqlite");
+    std::fs::copy(fixture(RANKS), &twice).unwrap();
+    let table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    let database = rusqlite::Connection::open(&twice).unwrap();
+    database.execute(&format!("INSERT INTO {table} SELECT * FROM {table}"), ()).unwrap();
+    drop(database);
+    let profile = read(&twice).unwrap();
+    let source = &profile.sources[0];
+    assert_eq!((profile.launches.len(), source.rows, source.repeated), (31, 62, 31));
+    assert!(source.clues.iter().any(|clue| clue == "31 rows repeat earlier ones and count once"));
+}
+
+#[test]
 fn both_processes_see_a_device_0_and_are_on_different_ones() {
     let profile = read(&fixture(RANKS)).unwrap();
     let device = |process: u32| {

@@ -68,8 +68,12 @@ pub(super) struct Event<'a> {
 /// The event in an object; `None` if it is of no kind that is read.
 ///
 /// # Errors
-/// What stands where a key is expected, if the event may be one of the GPU.
+/// What stands where an object, a category or a key is expected, if the event may be one of the GPU.
 pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, &[u8]> {
+    // A number or a word in its place hides no event, text before its brace does.
+    if !object.starts_with(b"{") && object.contains(&b'{') {
+        return Err(object);
+    }
     let mut category = None;
     let mut found = Event {
         category: Category::Range,
@@ -84,6 +88,7 @@ pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, &[u8]> {
     for (key, value) in members.by_ref() {
         match key {
             b"ph" if bare(value) != b"X" => return Ok(None),
+            b"cat" if !value.starts_with(b"\"") => return Err(value),
             b"cat" => match Category::of(bare(value)) {
                 None => return Ok(None),
                 of => category = of,

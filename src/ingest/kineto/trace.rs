@@ -170,7 +170,8 @@ fn events(
             }
             Err(stray) => {
                 reading.source.rows += 1;
-                let reason = format!("the event at byte {place} is not JSON: a key has no quotes");
+                let reason =
+                    format!("the event at byte {place} is not JSON: a brace or a quote is missing");
                 reading.skip(0, None, &String::from_utf8_lossy(stray), reason)?;
             }
         }
@@ -459,10 +460,20 @@ mod tests {
             read_bytes(trace(&[odd.clone(), kernel("b", "9.5", "3.25", "")]).as_bytes()).unwrap();
         assert_eq!((profile.launches.len(), profile.sources[0].skips.count), (1, 1));
         assert_eq!(profile.sources[0].skips.first[0].text, "5");
-        for (event, says) in [(odd, "a key has no quotes"), (kernel("a", "1", "x", ""), "no time")]
+        for (event, says) in
+            [(odd, "a brace or a quote is missing"), (kernel("a", "1", "x", ""), "no time")]
         {
             let error = read_bytes(trace(&[event]).as_bytes()).unwrap_err();
             assert!(error.contains(says), "{error}");
+        }
+        // Before its brace, and where the colon of its category is.
+        let one = kernel("a", "1", "2", "");
+        for odd in
+            [format!("x{one}"), format!("/*x*/{one}"), one.replace("\"kernel\"", "@\"kernel\"")]
+        {
+            let both =
+                read_bytes(trace(&[odd.clone(), kernel("b", "9", "3", "")]).as_bytes()).unwrap();
+            assert_eq!((both.launches.len(), both.sources[0].skips.count), (1, 1), "{odd}");
         }
     }
 

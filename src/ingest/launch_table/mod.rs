@@ -75,7 +75,7 @@ fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
             let is_numbered = titles.iter().any(|title| title == "id");
             launches.turn_to(reading, titles);
             reading.begin_table(is_numbered);
-        } else if record.len() == width {
+        } else if record.fits(width..=width) {
             let filled =
                 (0..width).filter(|at| record.get(*at).is_some_and(|cell| !cell.is_empty()));
             launches.add(reading, |at| record.get(at).unwrap_or_default(), filled, line)?;

@@ -67,6 +67,8 @@ raws! {
     DramPeak, BytesPerCycle, ["dram__bytes.sum.peak_sustained"];
     DramPeakRate, Bandwidth, ["dram__bytes.sum.peak_sustained_elapsed.per_second"];
     LtsTexSectors, Count, ["lts__t_sectors_srcunit_tex.sum"];
+    LtsTexSectorsPeak, Count, ["lts__t_sectors_srcunit_tex.avg.peak_sustained"];
+    LtsSlicesClock, Frequency, ["lts__cycles_elapsed.sum.per_second"];
     LtsBytes, Bytes, ["lts__t_bytes.sum"];
     LtsBytesPeak, BytesPerCycle, ["lts__t_bytes.sum.peak_sustained"];
     LtsXbar, Count, ["lts__lts2xbar_cycles_active.sum"];

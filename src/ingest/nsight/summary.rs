@@ -131,7 +131,7 @@ impl Table {
         }
         let columns = &self.columns;
         reading.source.rows += 1;
-        if record.len() <= columns.average {
+        if !record.fits(columns.average + 1..=usize::MAX) {
             return reading.misfit(line, record, columns.width);
         }
         let key: Vec<Vec<u8>> =

@@ -196,7 +196,7 @@ impl Page {
             scale(columns, record);
             row.units = style(columns, record);
             self.has_turned = true;
-        } else if record.len() != *width {
+        } else if !record.fits(*width..=*width) {
             reading.source.rows += 1;
             reading.misfit(line, record, *width)?;
         } else if identity.key(record).is_none() {

@@ -31,6 +31,8 @@ pub(super) enum Form {
     Doubled,
     /// Against the rules.
     Other,
+    /// The same over several lines: a quote that is missing or astray has swallowed rows.
+    Astray,
 }
 
 /// The rows found so far.
@@ -206,19 +208,62 @@ impl Index {
 
     /// Adds the row from `start` up to `end` as the `number`th of those that were read otherwise, if
     /// there is one.
-    pub(super) fn add_other(&mut self, text: &[u8], end: usize, number: Option<usize>) {
+    pub(super) fn add_other(
+        &mut self,
+        text: &[u8],
+        end: usize,
+        number: Option<usize>,
+        delimiter: u8,
+    ) {
         let lines = |from: usize, to: usize| line_feeds(&text[from..to]) as u32;
         let row = &text[self.start..end];
         let blank = row.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let start = self.start + blank;
         self.lines += lines(self.start, start);
         if let Some(number) = number {
-            let (start, first, form) = (start as u32, number as u32, Form::Other);
+            let is_astray = is_astray(&text[start..end], delimiter);
+            let form = if is_astray { Form::Astray } else { Form::Other };
+            let (start, first) = (start as u32, number as u32);
             let (last, lines, repeated) = (first + 1, self.lines, 0);
             self.rows.push(Place { start, first, last, lines, form, repeated });
         }
         self.lines += lines(start, end);
         self.start = end;
+    }
+}
+
+/// Whether a row runs over several lines and has text behind the quote that closes a field, or a quote that nothing
+/// closes.
+fn is_astray(row: &[u8], delimiter: u8) -> bool {
+    let row = row.trim_ascii_end();
+    if !row.contains(&b'\n') {
+        return false;
+    }
+    let mut at = 0;
+    loop {
+        if row.get(at) == Some(&b'"') {
+            at += 1;
+            loop {
+                let Some(quote) = row[at..].iter().position(|byte| *byte == b'"') else {
+                    return true;
+                };
+                at += quote + 1;
+                if row.get(at) != Some(&b'"') {
+                    break;
+                }
+                at += 1;
+            }
+            if row.get(at).is_some_and(|byte| *byte != delimiter) {
+                return true;
+            }
+        } else {
+            let end = row[at..].iter().position(|byte| *byte == delimiter);
+            at = end.map_or(row.len(), |end| at + end);
+        }
+        if at >= row.len() {
+            return false;
+        }
+        at += 1;
     }
 }
 
@@ -285,4 +330,24 @@ pub(super) fn count(text: &[u8], byte: u8) -> usize {
     // Counts that fit in a byte are added many at a time.
     let parts = text.chunks(usize::from(u8::MAX));
     parts.map(|part| usize::from(part.iter().map(|one| u8::from(*one == byte)).sum::<u8>())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_that_swallow_rows_are_told_from_those_around_a_line_break() {
+        for (row, is) in [
+            ("1,\"a\n2,\"b\"\n", true),
+            ("\"a\"b\",\"c\nd\"\n", true),
+            ("1,\"a\n2,b", true),
+            ("\"a\nb\",2\n", false),
+            ("\"a \"\"x\"\"\nb\",\"\"\r\n", false),
+            ("5\" disk,\"a\nb\"\n", false),
+            ("\"a\"b,c\n", false),
+        ] {
+            assert_eq!(is_astray(row.as_bytes(), b','), is, "{row:?}");
+        }
+    }
 }

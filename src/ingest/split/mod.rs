@@ -78,6 +78,7 @@ impl Block {
         let line = before + self.lines + u64::from(row.lines) + 1;
         match row.form {
             Form::Other => Record::parsed(&self.others[first], line),
+            Form::Astray => Record::parsed(&self.others[first], line).astray(),
             form => {
                 let ends = &self.index.ends[first..last];
                 let record = Record::split(self.text(), row.start, ends, line);
@@ -127,7 +128,7 @@ fn read_otherwise(
         if end == text.len() && !is_last {
             return false;
         }
-        index.add_other(text, end, is_some.then_some(others.len()));
+        index.add_other(text, end, is_some.then_some(others.len()), delimiter);
         if !is_some {
             return false;
         }

@@ -10,6 +10,7 @@ pub struct Record<'a> {
     repeated: usize,
     /// Whether quotes inside of its fields are doubled.
     is_doubled: bool,
+    is_astray: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +27,13 @@ enum Cells<'a> {
 impl<'a> Record<'a> {
     /// A record of a text, from `start` on.
     pub(super) fn split(text: &'a [u8], start: u32, ends: &'a [u32], line: u64) -> Self {
-        Self { cells: Cells::Split { text, start, ends }, line, repeated: 0, is_doubled: false }
+        Self {
+            cells: Cells::Split { text, start, ends },
+            line,
+            repeated: 0,
+            is_doubled: false,
+            is_astray: false,
+        }
     }
 
     /// The same, with what is known of how it is written; it begins with so many fields of the record
@@ -50,6 +57,16 @@ impl<'a> Record<'a> {
         Self::parsed(copy, self.line)
     }
 
+    /// The same, known to hold what a quote that is missing or astray has swallowed.
+    pub(super) fn astray(self) -> Self {
+        Self { is_astray: true, ..self }
+    }
+
+    /// Whether it has so many fields as a row of its table may have, and no quote has swallowed the rows after it.
+    pub(in crate::ingest) fn fits(&self, widths: RangeInclusive<usize>) -> bool {
+        widths.contains(&self.len()) && !self.is_astray
+    }
+
     /// At least so many fields at its beginning are those of the record before it.
     pub(in crate::ingest) fn repeated(&self) -> usize {
         self.repeated
@@ -57,7 +74,13 @@ impl<'a> Record<'a> {
 
     /// A record whose fields have been copied.
     pub(super) fn parsed(record: &'a csv::ByteRecord, line: u64) -> Self {
-        Self { cells: Cells::Parsed(record), line, repeated: 0, is_doubled: false }
+        Self {
+            cells: Cells::Parsed(record),
+            line,
+            repeated: 0,
+            is_doubled: false,
+            is_astray: false,
+        }
     }
 
     /// Returns the field of a column, without its quotes.

@@ -217,11 +217,16 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
     {
         let (memory, math) = (memory / kernel.modeled, math / kernel.modeled);
         let busy = roofline::bound(memory, math);
-        lines.add("bound", busy.label().to_owned(), {
+        let other = kernel.busiest_unit().filter(|(_, busy)| *busy >= roofline::BUSY);
+        let other = other.filter(|_| memory.max(math) < roofline::BUSY);
+        let label = if other.is_some() { "another unit" } else { busy.label() };
+        lines.add("bound", label.to_owned(), {
             let shares =
                 format!("memory busy {}, math {}", view::percent(memory), view::percent(math));
             let limit = view::percent(roofline::BUSY);
-            if memory.max(math) < roofline::BUSY {
+            if let Some((unit, busy)) = other {
+                format!("{shares}, but {unit} {} busy", view::percent(busy))
+            } else if memory.max(math) < roofline::BUSY {
                 format!("{shares}: both below {limit}, so neither is what it waits for")
             } else {
                 format!("{shares}: from {limit} on a unit counts as what it waits for")
@@ -314,7 +319,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                 "savings",
                 time(kernel.savings),
                 format!(
-                    "T above structural, launch by launch; between {} (T above {}× the most that any roof may ask for) and {} (T above {})",
+                    "T above structural, launch by launch; between {} (T above {}× the most that any roof or unit asks for) and {} (T above {})",
                     time(kernel.savings_low),
                     crate::analysis::NEAR,
                     time(kernel.savings_high),

@@ -133,7 +133,7 @@ function verdictLines(lines, k) {
     lines.add("structural", seconds(K.structural_s[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle multiprocessors and what was not counted included`);
   }
   if (K.savings_s[k] != null && K.structural_s[k] != null) {
-    lines.add("savings", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof may ask for) and ${seconds(K.savings_high_s[k])} (T above ${isByBusyTime(k) ? "what is certainly needed" : "E"})`);
+    lines.add("savings", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof or unit asks for) and ${seconds(K.savings_high_s[k])} (T above ${isByBusyTime(k) ? "what is certainly needed" : "E"})`);
     lines.add("run speedup", factor(K.run_speedup[k]), "total ÷ (total − savings)");
     if (K.coverage[k] != null) lines.add("cumulative", percent(K.coverage[k]), "of all savings, with the kernels ranked before it");
   }

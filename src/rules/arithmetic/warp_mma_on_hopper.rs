@@ -54,7 +54,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let math = kernel.math_time.ok_or(Missing("sm__ops_path_tensor_*"))?;
-    if kernel.memory_time.is_some_and(|memory| math <= memory) {
+    // Where bytes were not counted, how busy memory was shows the longer side.
+    let busy = subject.get(Quantity::MemoryThroughput).map(|busy| kernel.measured * busy);
+    if math <= kernel.memory_time.or(busy).ok_or(Missing("dram__bytes_read.sum"))? {
         return Ok(None);
     }
     let built = subject.class().built_for.as_ref();
@@ -92,6 +94,13 @@ mod tests {
         assert!(found.message.ends_with("the kernel was built for ampere"), "{}", found.message);
         assert!(product().set(Quantity::WarpMmaShare, 0.1).is_fine(&RULE));
         assert!(product().on("NVIDIA A100-SXM4-80GB").is_fine(&RULE));
+        // Without bytes: memory 70% busy, for 70 µs, and 30 GFLOP at 989 TFLOP/s, 30 µs.
+        let open =
+            || kernel("ampere_fp16_s16816gemm_fp16_128x128", 100.0).work(Pipe::Fp16Matrix, 30e9);
+        let open = || open().set(Quantity::WarpMmaShare, 1.0);
+        assert!(open().set(Quantity::MemoryThroughput, 0.7).is_fine(&RULE));
+        assert!(open().set(Quantity::MemoryThroughput, 0.1).found(&RULE).at_stake_s > 0.0);
+        assert!(open().lacks(&RULE).contains("dram__bytes"));
     }
 
     #[test]

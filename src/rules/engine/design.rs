@@ -97,6 +97,8 @@ mod tests {
             |us, bytes| kernel("vectorized_elementwise_kernel<4, AddFunctor>", us).bytes(bytes);
         assert_eq!(spare(&add(50.0, 1e6).grid(1, 128)), Spare::Work);
         assert_eq!(spare(&add(50.0, 8.0).grid(1, 128)), Spare::Nothing);
+        let loss = "void at::native::vectorized_elementwise_kernel<4, at::native::mse_kernel_cuda>";
+        assert_eq!(spare(&kernel(loss, 50.0).grid(1, 256)), Spare::Nothing);
         // Four times 1.5 µs are a launch's own.
         assert_eq!(spare(&kernel("ampere_sgemm_128x64_nn", 5.0).grid(4, 128)), Spare::Nothing);
     }

@@ -110,8 +110,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     };
     let consequence = if active.is_some() {
         "FLOP/s and intensity are too low; pipe activity gives the time"
-    } else if kernel.roofline_time_high.is_some_and(|high| high.get().is_finite()) {
+    } else if kernel.headroom() != kernel.headroom_low()
+        && kernel.roofline_time_high.is_some_and(|high| high.get().is_finite())
+    {
         "its headroom is an interval"
+    } else if kernel.headroom() == kernel.headroom_low() {
+        "FLOP/s and intensity are too low"
     } else {
         "its headroom is unknown"
     };

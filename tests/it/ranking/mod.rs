@@ -175,7 +175,7 @@ fn what_every_level_moves_now_is_not_promised_at_the_pessimistic_end() {
 }
 
 #[test]
-fn what_every_pipe_does_now_is_not_promised_at_the_pessimistic_end() {
+fn what_every_unit_does_now_is_not_promised_at_the_pessimistic_end() {
     // T 1000, E 100, structural 2 + 100 / 0.85 = 119.647.
     let low_with = |units: &[(&str, f64)]| {
         let mut text = list(&[("roots_a", 1000.0, Some(100.0), Math::None)]);
@@ -194,6 +194,8 @@ fn what_every_pipe_does_now_is_not_promised_at_the_pessimistic_end() {
     let xu = "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active";
     let alu = "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active";
     let sm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+    let l2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
+    let memory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
     for (units, low) in [
         // 1.3 × 100.
         (&[][..], 870.0),
@@ -205,6 +207,10 @@ fn what_every_pipe_does_now_is_not_promised_at_the_pessimistic_end() {
         (&[(xu, 50.0), (sm, 40.0)], 480.0),
         (&[(xu, 97.0)], 0.0),
         (&[(sm, 97.0)], 0.0),
+        // L2, whose bytes were not counted; the busiest part of memory says more than one of them.
+        (&[(l2, 50.0)], 350.0),
+        (&[(l2, 50.0), (memory, 55.0)], 285.0),
+        (&[(sm, 40.0), (memory, 50.0)], 350.0),
     ] {
         let found = low_with(units);
         assert!((found - low).abs() < 1e-6, "{units:?}: {found}");

@@ -204,6 +204,8 @@ impl Deriver<'_, '_, '_> {
                 OriginKind::Derived,
                 "32× lts__t_sectors_srcunit_tex.sum",
             );
+            let peak = per_cycle(raw.get(Raw::LtsTexSectorsPeak).map(sectors), Raw::LtsSlicesClock);
+            self.derived(Quantity::L2Bandwidth, peak, "32× lts__t_sectors_srcunit_tex.avg.peak_sustained × lts__cycles_elapsed.sum.per_second");
         } else if let Some(bytes) = raw.get(Raw::LtsBytes) {
             self.set(Quantity::L2Bytes, bytes, OriginKind::Measured, "lts__t_bytes.sum");
             let peak = per_cycle(raw.get(Raw::LtsBytesPeak), Raw::LtsClock);
@@ -306,6 +308,13 @@ mod tests {
         let requested =
             [&moved[..], &[("lts__t_sectors_srcunit_tex.sum", "sector", "100")]].concat();
         check(&requested, &[(L2Bytes, Some(3200.0)), (L2Bandwidth, None)]);
+        // 2 sectors a cycle in each of 80 slices at 1.7 GHz.
+        let peak = [
+            ("lts__t_sectors_srcunit_tex.avg.peak_sustained", "sector/cycle", "2"),
+            ("lts__cycles_elapsed.sum.per_second", "cycle/second", "136000000000"),
+        ];
+        let requested = [&requested[..], &peak].concat();
+        check(&requested, &[(L2Bytes, Some(3200.0)), (L2Bandwidth, Some(8.704e12))]);
     }
 
     /// 32 banks of 4 bytes a wavefront.

@@ -240,7 +240,7 @@ impl Table {
         }
         reading.source.rows += 1;
         // Metric rows stop after the value; rule rows are full width.
-        if record.len() <= columns.value || record.len() > columns.width {
+        if !record.fits(columns.value + 1..=columns.width) {
             return reading.misfit(line, record, columns.width);
         }
         if !is_next && !self.is_of_current(record) {

@@ -20,7 +20,7 @@ pub(super) fn launches_of(
         let take = |record: &Record<'_>| -> Result<(), ()> {
             let [process, id] = identity.number_cells(record);
             let kernel = record.get(identity.kernel).unwrap_or_default();
-            let is_row = record.len() >= shortest && record.len() <= longest;
+            let is_row = record.fits(shortest..=longest);
             let is_launch = is_row && identity.key(record).is_some();
             key = is_launch.then(|| [process, id, kernel].map(<[u8]>::to_vec));
             Ok(())

@@ -5,6 +5,7 @@ use super::slots::{Slot, Slots, process};
 use crate::ingest::Reading;
 use crate::ingest::distinct::Distinct;
 use crate::model::{Dim3, Shape};
+use crate::plain::counted;
 
 /// The table with one row per launch.
 pub(super) const TABLE: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
@@ -110,6 +111,20 @@ pub(super) fn read(
         let number = || slots.correlation(one.slot).cmp(&slots.correlation(other.slot));
         one.start.cmp(&other.start).then_with(of_process).then_with(number)
     });
+    // A call of a graph launches many, but no stream runs two at once.
+    let all = launches.len();
+    launches.dedup_by(|one, other| {
+        let is_same = one.start == other.start && one.duration == other.duration;
+        let is_known = settings[one.setting as usize].stream.is_some() && one.duration > 0;
+        is_same && is_known && one.setting == other.setting && one.slot == other.slot
+    });
+    let repeated = all - launches.len();
+    if repeated > 0 {
+        let rows =
+            counted(repeated as u64, "row repeats an earlier one", "rows repeat earlier ones");
+        reading.source.repeated += repeated as u64;
+        reading.source.clues.push(format!("{rows} and count once"));
+    }
     Ok(kernels)
 }
 
