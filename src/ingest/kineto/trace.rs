@@ -477,6 +477,16 @@ mod tests {
         }
     }
 
+    /// A table has no cell for it.
+    #[test]
+    fn a_name_of_blanks_is_none() {
+        let of = |name| {
+            let profile = operator(name, "[]", "[]", &["k"]);
+            profile.names.get(profile.launch(0).head.operator).to_owned()
+        };
+        assert_eq!([of("aten::x"), of(" ")], ["aten::x", ""]);
+    }
+
     #[test]
     fn an_event_that_is_written_twice_is_counted_once() {
         let one = |correlation: u32, dur: &str| {

@@ -351,8 +351,9 @@ impl<'a> Reading<'a> {
         IngestError::new(&self.source.path, message)
     }
 
-    /// Interns a text.
+    /// Interns a text; blanks alone are none.
     pub fn name(&mut self, text: &[u8]) -> NameId {
+        let text = if text.trim_ascii().is_empty() { b"" } else { text };
         match std::str::from_utf8(text) {
             Ok(text) => self.profile.names.id(text),
             Err(_) => self.profile.names.id(&String::from_utf8_lossy(text)),
