@@ -1,6 +1,7 @@
 //! Files that are being written and have no name of their own yet: none of them stays behind an interrupt.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -17,6 +18,18 @@ impl Unfinished {
         let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
         files.insert(path.to_owned());
         Self(path.to_owned())
+    }
+
+    /// Makes a file with a name that is known only when it is there; an interrupt meanwhile waits for it.
+    pub(crate) fn making<T>(
+        make: impl FnOnce() -> io::Result<T>,
+        path: impl FnOnce(&T) -> &Path,
+    ) -> io::Result<(T, Self)> {
+        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = make()?;
+        let path = path(&file).to_owned();
+        files.insert(path.clone());
+        Ok((file, Self(path)))
     }
 }
 

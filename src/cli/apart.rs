@@ -8,6 +8,7 @@ use clap::{ArgMatches, Command};
 
 use super::exit::Failure;
 use super::{config, environment, reading, sides};
+use crate::config::Config;
 use crate::history::{MARKER, Store};
 use crate::ingest::{self, FORMATS, Input, Sample, Sniff};
 
@@ -31,6 +32,11 @@ pub(super) fn check(command: &Command, matches: &ArgMatches) -> Result<(), Failu
         return Ok(());
     }
     inputs.extend(config::nearest().map(|(path, _)| path));
+    let chosen = matches.try_get_one::<PathBuf>("config").ok().flatten().cloned();
+    let configuration = chosen.or_else(|| config::nearest().map(|(path, _)| path));
+    // One that cannot be read is reported by the command.
+    let configuration = configuration.and_then(|path| Config::read(&path).ok());
+    inputs.extend(configuration.and_then(|config| config.kernel_names));
     let list = matches.try_get_one::<PathBuf>("files_from").ok().flatten();
     // A pipe gives its list once, to the command, which also reports one that cannot be read.
     if let Some(list) = list.filter(|list| list.is_file()) {

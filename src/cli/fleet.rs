@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::args::{Advice, Model};
+use super::args::{Advice, Ceilings, Model};
 use super::exit::Failure;
 use super::terminal::Terminal;
 use super::{config, output, reading, session};
@@ -148,7 +148,9 @@ fn gather(command: &Fleet, catalog: &Catalog, options: &Options) -> Result<Gathe
         (_, from) => {
             files.extend(reading::listed(from.as_deref())?);
             let files = fleet::partial_files(&files)?;
-            Ok(fleet::merge_partials(&files, catalog, options, command.threads)?)
+            let mut gathered = fleet::merge_partials(&files, catalog, options, command.threads)?;
+            gathered.notes.extend(settled(&command.model));
+            Ok(gathered)
         }
     }
 }
@@ -167,6 +169,22 @@ fn scan(
 fn scan(folder: &Path, _: &Catalog, _: &Options, _: usize) -> Result<Gathered, Failure> {
     let message = format!("{}: this build has no Parquet", folder.display());
     Err(Failure::usage(message).help("build with the feature `frames`, or give summaries"))
+}
+
+/// Says that summaries keep their roofs, where others are asked for, on the command line or by a variable.
+fn settled(model: &Model) -> Option<String> {
+    let asked = [
+        model.device.is_some().then_some("--device"),
+        (model.ceilings != Ceilings::Auto).then_some("--ceilings"),
+    ];
+    let asked: Vec<&str> = asked.into_iter().flatten().collect();
+    (!asked.is_empty()).then(|| {
+        format!(
+            "{} changes no summary, which has the roofs it was made with: give it to `summarize`, or read the \
+             launch table of the ranks",
+            asked.join(" and ")
+        )
+    })
 }
 
 /// Says how many launches are in no time, by which ranks are compared.

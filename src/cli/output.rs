@@ -9,7 +9,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::exit::Failure;
-use super::terminal::Terminal;
+use super::terminal::{self, Terminal};
 use crate::report::{self, FORMATS, Format, Reported, Style};
 #[cfg(feature = "plot")]
 use crate::report::{Encoding, PictureError};
@@ -67,11 +67,12 @@ pub(super) fn places<T: Copy>(
     Ok(places)
 }
 
-/// Folder and name of the file that an output makes; none of standard output, pipes and devices.
+/// Folder and name of the file that an output makes, through links; none of standard output, pipes and devices.
 fn file(path: &Path) -> Option<(PathBuf, OsString)> {
     if path.as_os_str() == "-" || (path.exists() && !path.is_file()) {
         return None;
     }
+    let path = &terminal::target(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
     Some((folder, path.file_name()?.to_owned()))

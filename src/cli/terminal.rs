@@ -131,8 +131,9 @@ impl Terminal {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let mut file = private_to_no_one().tempfile_in(folder).map_err(failed)?;
-        let _unfinished = Unfinished::new(file.path());
+        let make = || private_to_no_one().tempfile_in(folder);
+        let (mut file, _unfinished) =
+            Unfinished::making(make, |file| file.path()).map_err(failed)?;
         buffered(&mut file, write).map_err(failed)?;
         if let Ok(there) = std::fs::metadata(path) {
             std::fs::set_permissions(file.path(), there.permissions()).map_err(failed)?;
@@ -233,7 +234,7 @@ fn open_to_append(path: &Path) -> io::Result<std::fs::File> {
 }
 
 /// The file that a path leads to, through links.
-fn target(path: &Path) -> PathBuf {
+pub(super) fn target(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     // As many as Linux follows.
     for _ in 0..40 {

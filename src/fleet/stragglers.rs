@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::ranks::{Rank, usual_devices};
 use crate::analysis::RankId;
-use crate::roofline::STRAGGLER;
+use crate::roofline::formula::STRAGGLES;
 use crate::units::Seconds;
 
 /// Part of the excess that a cause must explain.
@@ -123,34 +123,35 @@ impl Usual {
         let figures = &rank.figures;
         let ratio = over(figures.measured.get(), self.measured);
         let compute_ratio = over(compute(rank), self.compute);
-        let is_slow = |ratio: f64| ratio >= 1.0 + STRAGGLER;
+        let is_slow = |ratio: f64| ratio >= STRAGGLES;
         if !is_slow(ratio) && !is_slow(compute_ratio) {
             return None;
         }
-        let (cause, evidence) = if is_slow(compute_ratio) {
-            self.cause(rank, compute_ratio - 1.0)
-        } else {
-            let more = figures.communication.get() - self.communication;
-            let excess = figures.measured.get() - self.measured;
-            if more >= excess * EXPLAINS {
-                let share = more / figures.measured.get() * 100.0;
-                (
-                    Cause::Waiting,
-                    format!("{share:.1}% of its time is communication beyond the median"),
-                )
-            } else {
-                (Cause::Unknown, String::new())
-            }
-        };
+        let computes = is_slow(compute_ratio).then(|| self.cause(rank, compute_ratio - 1.0));
+        let (cause, evidence) = computes
+            .flatten()
+            .or_else(|| self.waiting(rank))
+            .unwrap_or_else(|| (Cause::Unknown, String::new()));
         let id = rank.id.clone();
         Some(Straggler { id, measured: figures.measured, ratio, compute_ratio, cause, evidence })
     }
 
-    /// Returns why a rank computes longer by this share than the median.
-    fn cause(&self, rank: &Rank, excess: f64) -> (Cause, String) {
+    /// Returns that communication beyond the median explains its excess, if it does.
+    fn waiting(&self, rank: &Rank) -> Option<(Cause, String)> {
+        let figures = &rank.figures;
+        let more = figures.communication.get() - self.communication;
+        let excess = figures.measured.get() - self.measured;
+        (more > 0.0 && more >= excess * EXPLAINS).then(|| {
+            let share = more / figures.measured.get() * 100.0;
+            (Cause::Waiting, format!("{share:.1}% of its time is communication beyond the median"))
+        })
+    }
+
+    /// Returns why a rank computes longer by this share than the median, if that shows.
+    fn cause(&self, rank: &Rank, excess: f64) -> Option<(Cause, String)> {
         let figures = &rank.figures;
         if figures.devices != self.devices {
-            return (Cause::Device, figures.devices.join(", "));
+            return Some((Cause::Device, figures.devices.join(", ")));
         }
         let more = |value: f64, usual: f64| if usual > 0.0 { value / usual - 1.0 } else { 0.0 };
         let work = [
@@ -164,14 +165,14 @@ impl Usual {
         let clock_ratio = clock.map_or(0.0, |(own, usual)| usual / own.get() - 1.0);
         let needed = excess * EXPLAINS;
         if work >= needed && work >= clock_ratio {
-            (Cause::Work, format!("{:.1}% more {what} than the median", work * 100.0))
+            Some((Cause::Work, format!("{:.1}% more {what} than the median", work * 100.0)))
         } else if clock_ratio >= needed
             && let Some((own, usual)) = clock
         {
             let (own, usual) = (own.get() / 1e6, usual / 1e6);
-            (Cause::Clock, format!("{own:.0} MHz, median {usual:.0} MHz"))
+            Some((Cause::Clock, format!("{own:.0} MHz, median {usual:.0} MHz")))
         } else {
-            (Cause::Unknown, String::new())
+            None
         }
     }
 }
@@ -244,6 +245,20 @@ mod tests {
             }),
             [(3, Cause::Waiting)]
         );
+        // It computes 6% longer, and communicates for 15 times as long.
+        assert_eq!(
+            cause(|figures| {
+                figures.measured = Seconds::new(3.848);
+                figures.communication = Seconds::new(3.0);
+            }),
+            [(3, Cause::Waiting)]
+        );
+        // 5% longer, to the last digit.
+        let exact = |figures: &mut RankFigures| {
+            figures.measured = Seconds::new(1.05);
+            figures.communication = Seconds::new(0.21);
+        };
+        assert_eq!(cause(exact).len(), 1);
     }
 
     /// The others wait for it, so that all take the same time.

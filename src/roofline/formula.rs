@@ -13,6 +13,9 @@ pub const NEAR: f64 = 1.3;
 /// machines.
 pub const STRAGGLER: f64 = 0.05;
 
+/// Ratio to the median from which a rank is a straggler, less what a quotient may come out too small.
+pub(crate) const STRAGGLES: f64 = (1.0 + STRAGGLER) * (1.0 - 1e-12);
+
 /// Blocks per SM below which a grid is too small to fill the device.
 ///
 /// Source: NVIDIA, *GPU Performance Background*: "at least roughly four times higher than the number of SMs".

@@ -1,7 +1,7 @@
 //! The view of the ranks of each run.
 
 use super::engine::Engine;
-use crate::roofline::STRAGGLER;
+use crate::roofline::formula::STRAGGLES;
 
 /// Returns the statement that makes the view: a row per rank, beside the medians of its run. The limits are those of
 /// `fleet`.
@@ -23,6 +23,6 @@ pub(super) fn view(engine: Engine) -> String {
          ranks > 2 AND (coalesce(over_median, 1e0) >= {slow:e} OR coalesce(compute_over_median, 1e0) >= {slow:e}) \
          AS is_straggler\nFROM ratios;\n",
         engine.view(),
-        slow = 1.0 + STRAGGLER,
+        slow = STRAGGLES,
     )
 }

@@ -190,6 +190,18 @@ fn what_is_read_is_not_written_to() {
     let twice = run(path, &["v1.csv", "-o", "json=z", "-o", "csv=./z"]);
     assert_eq!(twice.code, Some(2));
     assert!(twice.err.contains("z and ./z are the same output"), "{}", twice.err);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("x.json", path.join("y.md")).unwrap();
+        let linked = run(path, &["v1.csv", "-o", "x.json", "-o", "y.md"]);
+        assert_eq!(linked.code, Some(2));
+        assert!(linked.err.contains("x.json and y.md are the same output"), "{}", linked.err);
+    }
+    fs::write(path.join("rooflint.toml"), "kernel-names = \"names.toml\"\n").unwrap();
+    fs::write(path.join("names.toml"), "").unwrap();
+    let names = run(path, &["v1.csv", "-o", "text=names.toml"]);
+    assert_eq!(names.code, Some(2), "{}", names.err);
+    assert!(names.err.contains("this file is an input"), "{}", names.err);
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub(in crate::ingest) struct Ran<D> {
 #[derive(Debug, Clone, Copy)]
 struct Launched {
     start: i64,
+    /// Start of the first kernel.
+    kernel: Option<i64>,
     end: i64,
     launches: u64,
 }
@@ -56,32 +58,91 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
     for one in work {
         let Some(at) = step_at(&annotated, one.called) else { continue };
         let Work { start, end, .. } = one;
-        let step = found.entry((one.device, at)).or_insert(Launched { start, end, launches: 0 });
+        let new = Launched { start, kernel: None, end, launches: 0 };
+        let step = found.entry((one.device, at)).or_insert(new);
         step.start = step.start.min(start);
+        if one.is_kernel {
+            step.kernel = Some(step.kernel.map_or(start, |first| first.min(start)));
+        }
         step.end = step.end.max(end);
         step.launches += u64::from(one.is_kernel);
     }
     let found: Vec<_> = found.into_iter().collect();
     let mut steps = Vec::with_capacity(found.len());
-    for (place, ((device, at), step)) in found.iter().enumerate() {
-        let next = found.get(place + 1).filter(|((other, _), _)| other == device);
-        let end = next.map_or(step.end, |(_, next)| next.start);
-        steps.push(Ran {
-            device: *device,
-            number: annotated[*at].number,
-            start: step.start,
-            end,
-            launches: step.launches,
-            is_last: next.is_none(),
-        });
+    for of_device in found.chunk_by(|((one, _), _), ((other, _), _)| one == other) {
+        let launched: Vec<&Launched> = of_device.iter().map(|(_, step)| step).collect();
+        let Some(starts) = starts(&launched) else { continue };
+        for (place, ((device, at), step)) in of_device.iter().enumerate() {
+            let next = starts.get(place + 1);
+            steps.push(Ran {
+                device: *device,
+                number: annotated[*at].number,
+                start: starts[place],
+                end: next.copied().unwrap_or(step.end),
+                launches: step.launches,
+                is_last: next.is_none(),
+            });
+        }
     }
-    // Where the first work of a step starts before that of the step before, the steps do not split this device's work.
-    steps.retain(|step| step.end > step.start);
     steps
+}
+
+/// Where the steps of a device begin: with the first work of each, or, where copies are issued ahead, with its first
+/// kernel. `None` where a step begins before the one before it even so: then they do not split the work of the device.
+fn starts(steps: &[&Launched]) -> Option<Vec<i64>> {
+    let of = |start: fn(&Launched) -> i64| steps.iter().map(|step| start(step)).collect();
+    let of_work: Vec<i64> = of(|step| step.start);
+    let of_kernels = of(|step| step.kernel.unwrap_or(step.start));
+    let end = steps.last()?.end;
+    let splits = |starts: &Vec<i64>| {
+        let is_before_end = starts.last().is_some_and(|start| *start < end);
+        is_before_end && starts.is_sorted_by(|one, next| one < next)
+    };
+    [of_work, of_kernels].into_iter().find(splits)
 }
 
 /// The step in which a call begins; the last one ends with its annotation.
 fn step_at(annotated: &[Annotated], called: i64) -> Option<usize> {
     let at = annotated.partition_point(|step| step.start <= called).checked_sub(1)?;
     (at + 1 < annotated.len() || called < annotated[at].end).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three steps that are launched one after the other; works are called at, run from and to, and may be kernels.
+    fn ran(work: &[(i64, i64, i64, bool)]) -> Vec<(u64, i64, i64, u64)> {
+        let annotated = (1..).zip([0, 10, 20]).map(|(number, start)| Annotated {
+            number,
+            start,
+            end: start + 9,
+        });
+        let work = work.iter().map(|(called, start, end, is_kernel)| Work {
+            device: 0,
+            called: *called,
+            start: *start,
+            end: *end,
+            is_kernel: *is_kernel,
+        });
+        let found = steps(annotated.collect(), work);
+        found.iter().map(|one| (one.number, one.start, one.end, one.launches)).collect()
+    }
+
+    #[test]
+    fn a_copy_that_runs_ahead_takes_no_step_away() {
+        let kernels = [(1, 100, 200, true), (11, 200, 300, true), (21, 300, 400, true)];
+        let split = [(1, 100, 200, 1), (2, 200, 300, 1), (3, 300, 400, 1)];
+        assert_eq!(ran(&kernels), split);
+        // The input of the third step is copied while the first one computes.
+        assert_eq!(ran(&[&kernels[..], &[(20, 120, 130, false)]].concat()), split);
+        // A step begins with its copy where none runs ahead.
+        let copied = ran(&[&kernels[..], &[(20, 290, 295, false)]].concat());
+        assert_eq!(copied[1..], [(2, 200, 290, 1), (3, 290, 400, 1)]);
+    }
+
+    #[test]
+    fn steps_whose_kernels_are_mixed_split_nothing() {
+        assert_eq!(ran(&[(1, 100, 200, true), (11, 300, 400, true), (21, 150, 180, true)]), []);
+    }
 }

@@ -40,7 +40,8 @@ const FUSED_WITH: usize = 20;
 fn meaning(report: &Report<'_>) -> String {
     let roofs = match report.analysis.ceilings {
         CeilingSet::Achievable => "achievable roofs",
-        CeilingSet::Spec | CeilingSet::MeasuredClock => "roofs at the rated clock",
+        CeilingSet::Spec => "roofs at the rated clock",
+        CeilingSet::MeasuredClock => "roofs at the same share of its rated clocks",
     };
     let (mut there, mut unless) = (String::new(), "");
     if report.what_if.iter().any(|one| one.is_elsewhere) {

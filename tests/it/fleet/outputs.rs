@@ -82,6 +82,18 @@ fn kernels_and_ranks_are_written_as_parquet() {
     assert_eq!(ranks.column("cause").unwrap().str().unwrap().get(2), Some("unknown"));
 }
 
+#[test]
+fn summaries_keep_their_roofs_and_fleet_says_so() {
+    let folder = job();
+    let partial = text(&folder.path().join("rank0.partial.json"));
+    let plain = run(&["fleet", &partial]);
+    assert!(!plain.contains("changes no summary"), "{plain}");
+    for asked in [["--ceilings", "achievable"], ["--device", "H100 SXM5 80GB"]] {
+        let other = run(&["fleet", &partial, asked[0], asked[1]]);
+        assert!(other.contains(&format!("{} changes no summary", asked[0])), "{other}");
+    }
+}
+
 /// The kernels of one rank are those of the analysis of its export: every column of it, with the same cells.
 #[test]
 fn the_kernels_of_one_rank_have_the_columns_and_cells_of_the_report() {

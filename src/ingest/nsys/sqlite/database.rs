@@ -200,8 +200,8 @@ struct Copy {
 
 /// Copies a database; of anything else only the beginning, which shows that it is none.
 fn copied(mut bytes: impl Read) -> io::Result<Copy> {
-    let mut file = tempfile::Builder::new().prefix("rooflint-").suffix(".sqlite").tempfile()?;
-    let unfinished = Unfinished::new(file.path());
+    let make = || tempfile::Builder::new().prefix("rooflint-").suffix(".sqlite").tempfile();
+    let (mut file, unfinished) = Unfinished::making(make, |file| file.path())?;
     let mut begin = Vec::new();
     bytes.by_ref().take(MAGIC.len() as u64).read_to_end(&mut begin)?;
     file.write_all(&begin)?;
