@@ -388,9 +388,9 @@ impl Kernel {
         longest.filter(|(_, time)| *time > Seconds::ZERO).map(|(binding, _)| binding)
     }
 
-    /// Returns the busiest of the SMs, L2 and L1 with its verb, and how busy it was by its utilization.
-    #[must_use]
-    pub fn busiest_unit(&self) -> Option<(&'static str, f64)> {
+    /// Returns the busiest of the SMs, L2 and L1 with its verb, and the share of the time for which it was busy, by its
+    /// utilization.
+    pub(crate) fn busiest_unit(&self) -> Option<(&'static str, f64)> {
         let of = |quantity| self.average(quantity);
         let [memory, l2, dram] =
             [Quantity::MemoryThroughput, Quantity::L2Throughput, Quantity::DramThroughput].map(of);

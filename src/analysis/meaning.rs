@@ -33,6 +33,7 @@ fn reaches(kernel: &Kernel) -> String {
         Some(low) if percent(low) != least => {
             format!("reaches only {least}–{}%", percent(low))
         }
+        _ if least == "0" => "reaches less than 1%".to_owned(),
         _ => format!("reaches only {least}%"),
     }
 }
@@ -60,14 +61,15 @@ fn idle(kernel: &Kernel) -> Option<String> {
     })
 }
 
+/// Share of the time by which a unit is busier than the roof is reached from which it does something else as well.
+const BESIDE: f64 = 0.10;
+
 /// Names the unit that is busy beside a roof that is not reached.
 fn beside(kernel: &Kernel) -> String {
-    match kernel.busiest_unit() {
-        Some((unit, busy)) if busy >= roofline::BUSY => {
-            format!("; {unit} {:.0}% busy", busy * 100.0)
-        }
-        _ => String::new(),
-    }
+    let reached = kernel.headroom().map_or(0.0, f64::recip);
+    let unit = kernel.busiest_unit();
+    let unit = unit.filter(|(_, busy)| *busy >= roofline::BUSY && *busy >= reached + BESIDE);
+    unit.map_or_else(String::new, |(unit, busy)| format!("; {unit} {:.0}% busy", busy * 100.0))
 }
 
 fn by_limiter(kernel: &Kernel) -> String {
@@ -105,10 +107,7 @@ fn by_limiter(kernel: &Kernel) -> String {
                     let reaches = reaches(kernel);
                     let occupancy = percent(Quantity::AchievedOccupancy)
                         .map_or_else(String::new, |value| format!("; achieved occupancy {value}%"));
-                    // Near the memory roof the caches are busy with what it moves.
-                    let is_far =
-                        kernel.headroom().is_some_and(|ratio| ratio > 1.0 / roofline::BUSY);
-                    let busy = if is_far { beside(kernel) } else { String::new() };
+                    let busy = beside(kernel);
                     format!("memory-bound, but {reaches} of the memory roof{busy}{occupancy}")
                 }
                 Limiter::Math => {

@@ -177,6 +177,14 @@ mod tests {
         assert_eq!(spread(&mut []), None);
     }
 
+    /// Peaks of 1, 2, 3, 4 and 10: too far apart for a figure, and three of four are at least 2.
+    #[test]
+    fn launches_that_disagree_still_bound_the_peak_from_below() {
+        let samples = [10.0, 1.0, 3.0, 2.0, 4.0].map(|peak| (0.5, peak)).to_vec();
+        let found = Samples { throughput: samples, ..Samples::default() }.conclude();
+        assert_eq!((found.dram, found.least_dram), (None, Some(BytesPerSecond::new(2.0))));
+    }
+
     #[test]
     fn small_shares_tell_nothing() {
         // 757.6 GB/s at 42.32% are 1,790 GB/s; at 0.04% the printed digits decide.

@@ -31,12 +31,12 @@ pub(super) fn check(command: &Command, matches: &ArgMatches) -> Result<(), Failu
     if outputs.is_empty() {
         return Ok(());
     }
-    inputs.extend(config::nearest().map(|(path, _)| path));
-    let chosen = matches.try_get_one::<PathBuf>("config").ok().flatten().cloned();
-    let configuration = chosen.or_else(|| config::nearest().map(|(path, _)| path));
+    let nearest = config::nearest().map(|(path, _)| path);
+    let chosen = matches.try_get_one::<PathBuf>("config").ok().flatten();
     // One that cannot be read is reported by the command.
-    let configuration = configuration.and_then(|path| Config::read(&path).ok());
+    let configuration = chosen.or(nearest.as_ref()).and_then(|path| Config::read(path).ok());
     inputs.extend(configuration.and_then(|config| config.kernel_names));
+    inputs.extend(nearest);
     let list = matches.try_get_one::<PathBuf>("files_from").ok().flatten();
     // A pipe gives its list once, to the command, which also reports one that cannot be read.
     if let Some(list) = list.filter(|list| list.is_file()) {

@@ -11,7 +11,7 @@ use crate::model::DataType;
 pub(super) struct Window {
     /// N·C·H·W.
     pub(super) input: f64,
-    /// N·C·min(H, P·R)·min(W, Q·S): steps wider than the window leave rows and columns out.
+    /// N·C·min(H, P·R)·min(W, Q·S): a stride wider than the window leaves rows and columns out.
     pub(super) met: f64,
     /// N·C·P·Q.
     pub(super) output: f64,

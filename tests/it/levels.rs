@@ -44,6 +44,34 @@ fn levels_take_what_their_bytes_and_bandwidths_say() {
     near(kernel.hierarchical, 0.001_550_822_051_111_111, "hierarchical");
 }
 
+/// 80% of 10 ms in DRAM, whose bytes were not counted, are more than 2 × 10⁹ FLOP on an A100 take (0.1 ms).
+#[test]
+fn dram_binds_by_its_utilization_where_its_bytes_were_not_counted() {
+    let header = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\
+                  \"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\
+                  \"Metric Value\"\n";
+    let line = |metric: &str, unit: &str, value: &str| {
+        format!(
+            "\"0\",\"1\",\"app\",\"h\",\"k\",\"1\",\"7\",\"(256, 1, 1)\",\"(8640, 1, 1)\",\"0\",\"8.0\",\"S\",\"{metric}\",\
+             \"{unit}\",\"{value}\"\n"
+        )
+    };
+    let text = [
+        header.to_owned(),
+        line("gpu__time_duration.sum", "ns", "10,000,000"),
+        line("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "%", "80"),
+        line("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "1,000,000,000"),
+        line("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "inst", "0"),
+        line("smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "inst", "0"),
+    ];
+    let analysis = analyzed(&text.concat(), "A100 SXM4 80GB");
+    let kernel = &analysis.kernels[0];
+    assert_eq!(kernel.bytes, None);
+    assert!(kernel.math_time.is_some_and(|time| time.get() < 2e-4), "{:?}", kernel.math_time);
+    near(kernel.memory_time, 8e-3, "DRAM");
+    assert_eq!(kernel.binding(), Some(Binding::Memory(MemoryLevel::Dram)));
+}
+
 /// A launch with as many sectors to the host and to another device as into device memory.
 fn linked(system: &str, peer: &str) -> String {
     let mut text = String::from(

@@ -265,7 +265,7 @@ impl Convolved {
     }
 }
 
-/// What `conv.py` prints as bytes where steps are wider than the filter: the whole input.
+/// What `conv.py` prints as bytes where the stride is wider than the filter: the whole input.
 pub(in crate::ingest) fn faulty_convolution(params: &Params, size: f64) -> Option<f64> {
     let Convolved { input, met, others, .. } = Convolved::of(params)?;
     (met < input).then_some(size * (input + others))
@@ -273,7 +273,7 @@ pub(in crate::ingest) fn faulty_convolution(params: &Params, size: f64) -> Optio
 
 /// A convolution; its gradients take as much. Winograd and FFT kernels do less than is counted here.
 ///
-/// Steps wider than the filter leave rows and columns of the input out; its gradient is written there, too.
+/// A stride wider than the filter leaves rows and columns of the input out; its gradient is written there, too.
 pub(in crate::ingest) fn convolution(params: &Params, size: f64, backward: bool) -> Option<Work> {
     static FLOPS: Basis = Basis::exact("2·N·K·P·Q·C·R·S/g from shapes");
     const BYTES: &str = "s·(N·C·H·W + K·C·R·S/g + N·K·P·Q) from shapes";

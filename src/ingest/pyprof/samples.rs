@@ -2,9 +2,9 @@
 //!
 //! Skipped, and said so, where the folder is missing. Numbers of launches and total times are those of
 //! the profiles the exports were made from; totals of work come from an independent program that
-//! applies the rules of [`super::counts`] to the columns. What the filters of
-//! convolutions at wide steps do not meet is subtracted from them by hand: 30 × 4·16·956·(54² − 38²) bytes, of which 20
-//! are halved where the type is not known, and 3 × 3/4 of 2·32·(256·56² + 512·28² + 1024·14²) in the residual network.
+//! applies the rules of [`super::counts`] to the columns. Pixels that convolutions skip, whose stride is wider than the
+//! filter, are subtracted from them by hand: 30 × 4·16·956·(54² − 38²) bytes, of which 20 are halved where the type is
+//! not known, and 3 × 3/4 of 2·32·(256·56² + 512·28² + 1024·14²) in the residual network.
 
 use std::path::PathBuf;
 

@@ -88,7 +88,7 @@ struct Around {
 }
 
 impl Around {
-    /// What filters meet of the input: steps wider than the filter leave rows and columns out.
+    /// What filters meet of the input: a stride wider than the filter leaves rows and columns out.
     fn met(self) -> f64 {
         let met = |input: f64, output: f64, taps: f64| input.min(output * taps);
         let Convolved { input, output, filter, .. } = self.sizes;
@@ -136,7 +136,7 @@ impl Around {
             Part::Columns { each_image } => {
                 let images = if each_image { input.count } else { 1.0 };
                 let columns = output.count * output.pixels * filter.channels * filter.pixels;
-                // Steps wider than the filter leave pixels out.
+                // A stride wider than the filter leaves pixels out.
                 let read = input.elements().min(columns);
                 let formula =
                     "sizes of the convolution: the input read, N·P·Q·C·R·S columns written";

@@ -299,7 +299,7 @@ mod tests {
         (totals.savings_low, totals.savings) = (ms(1.0), ms(2.0));
         totals.savings_high = ms(3.0);
         totals.savings_unproven = ms(0.0);
-        for (holds, likely, needed, sure, told) in [
+        for (holds, likely, needed, sure, coverage) in [
             (1, 0.0, 1, "", "all in one kernel"),
             (2, 0.5, 1, ", 25.0% only likely", "80% in one kernel"),
             (2, 2.0, 2, ", likely", "80% in 2 kernels"),
@@ -311,7 +311,7 @@ mod tests {
             }
             let text = savings(&bench.report()).unwrap();
             let range = "2.00 ms (20.0%; range 1.00–3.00 ms)";
-            assert_eq!(text, format!("{range}{sure}: 1.25× faster overall, {told}"));
+            assert_eq!(text, format!("{range}{sure}: 1.25× faster overall, {coverage}"));
         }
         assert_eq!(unproven(&bench.report()), None);
         let totals = &mut bench.analysis.totals;

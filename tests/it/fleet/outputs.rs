@@ -83,6 +83,27 @@ fn kernels_and_ranks_are_written_as_parquet() {
 }
 
 #[test]
+fn fleet_counts_launches_without_a_duration() {
+    let folder = tempfile::tempdir().unwrap();
+    let partial = |name: &str, times: [&str; 2]| {
+        let file = folder.path().join(format!("{name}.csv"));
+        let header = "source,id,kernel,device_ordinal,launches,grid_x,threads_per_block,duration_s,duration_s_origin";
+        let rows = times.map(|time| {
+            let origin = if time.is_empty() { "" } else { "measured" };
+            format!("a.csv,7,k,0,1,64,256,{time},{origin}")
+        });
+        fs::write(&file, format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+        let out = text(&folder.path().join(format!("{name}.partial.json")));
+        run(&["summarize", &text(&file), "--device", "L4", "-o", &out]);
+        out
+    };
+    let [whole, half] = [partial("rank0", ["0.1", "0.2"]), partial("rank1", ["0.1", ""])];
+    let says = "1 of 4 launches have no duration";
+    assert!(run(&["fleet", &whole, &half]).contains(says));
+    assert!(!run(&["fleet", &whole]).contains("no duration"));
+}
+
+#[test]
 fn summaries_keep_their_roofs_and_fleet_says_so() {
     let folder = job();
     let partial = text(&folder.path().join("rank0.partial.json"));

@@ -60,7 +60,7 @@ fn convolutions_are_counted_as_pyprof_counts_them() {
             let form = if row["Direction"] == "fprop" { "conv2d" } else { "conv2d-wgrad" };
             let call = format!("{form} {} dtype={format}", pairs.join(" "));
             let (found, bytes) = (counted(&call), stated.1);
-            // PyProf counts the whole input where steps wider than the filter leave half of it out.
+            // PyProf counts the whole input where a stride wider than the filter leaves half of it out.
             let number = |key: &str| shape[key].parse::<f64>().unwrap();
             let met = |key: &str| ((number(key) - 1.0) / number("U")).floor() + 1.0;
             let left_out = if number("U") > number("R") {

@@ -109,7 +109,8 @@ pub(super) fn read(
     launches.sort_by(|one, other| {
         let of_process = || process(one).cmp(&process(other));
         let number = || slots.correlation(one.slot).cmp(&slots.correlation(other.slot));
-        one.start.cmp(&other.start).then_with(of_process).then_with(number)
+        let of_setting = || one.setting.cmp(&other.setting);
+        one.start.cmp(&other.start).then_with(of_process).then_with(number).then_with(of_setting)
     });
     // A call of a graph launches many, but no stream runs two at once.
     let all = launches.len();
