@@ -101,9 +101,10 @@ impl Hash for Shape {
 }
 
 impl Shape {
-    /// Makes a shape from extents, including their products.
+    /// Makes a shape from extents, including their products; of zeros none, which is what lost extents look like.
     #[must_use]
     pub fn new(grid: Option<Dim3>, block: Option<Dim3>) -> Self {
+        let [grid, block] = [grid, block].map(|of| of.filter(|of| of.volume() > 0));
         Self {
             grid,
             block,
@@ -245,7 +246,7 @@ mod tests {
     #[test]
     fn a_shape_comes_back_as_it_was() {
         let most = u32::MAX;
-        let extents = [[1, 2, 3], [2, 1, 3], [3, 2, 1], [0, 0, 0], [most, most, most]];
+        let extents = [[1, 2, 3], [2, 1, 3], [3, 2, 1], [4, 5, 6], [most, most, most]];
         let extents = extents.map(|[x, y, z]| Some(Dim3 { x, y, z }));
         let mut all = vec![Shape::default()];
         for grid in extents {

@@ -112,6 +112,9 @@ fn unguarded(text: &str) -> &str {
 /// Error of a cell that should be a number.
 pub(super) const NO_NUMBER: &str = "not a number";
 
+/// Error of a cell that should be a clock.
+pub(super) const NO_CLOCK: &str = "not a clock";
+
 /// Error of a cell that should be a whole number in range.
 pub(super) const NO_COUNT: &str = "not a count";
 

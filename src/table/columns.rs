@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
-use super::cell::{Cell, Form, NO_COUNT, NO_NUMBER};
+use super::cell::{Cell, Form, NO_CLOCK, NO_COUNT, NO_NUMBER};
 use super::row::{Fault, Row, Value};
 use crate::model::{DeviceHint, Dim3, Launch, NameId, Origin, OriginKind, Profile, Quantity};
 use crate::units::Hertz;
@@ -444,7 +444,7 @@ fn whole<T: TryFrom<u64>>(cell: Cell<'_>, place: &mut Option<T>) -> Result<(), F
 }
 
 fn clock(cell: Cell<'_>, place: &mut Option<Hertz>) -> Result<(), Fault> {
-    put(cell.number().map(Hertz::new), place, NO_NUMBER)
+    put(cell.number().filter(|rate| *rate > 0.0).map(Hertz::new), place, NO_CLOCK)
 }
 
 fn put<T>(value: Option<T>, place: &mut Option<T>, fault: &'static str) -> Result<(), Fault> {

@@ -106,18 +106,18 @@ impl Row {
     #[must_use]
     pub fn shape(&self) -> Shape {
         let extent = |[x, y, z]: [Option<u32>; 3]| Some(Dim3 { x: x?, y: y?, z: z? });
+        let some = |product: Option<u64>| product.filter(|product| *product > 0);
         Shape {
-            grid: extent(self.grid),
-            block: extent(self.block),
-            blocks: self.blocks,
-            threads_per_block: self.threads_per_block,
+            blocks: some(self.blocks),
+            threads_per_block: some(self.threads_per_block),
+            ..Shape::new(extent(self.grid), extent(self.block))
         }
     }
 
     /// Adds a quantity, measured unless the next column says otherwise.
     pub(super) fn measure(&mut self, quantity: Quantity, cell: Cell<'_>) -> Result<(), Fault> {
         let Some(value) = cell.number() else { return Ok(()) };
-        if value < 0.0 && quantity.is_additive() {
+        if value < 0.0 && (quantity.is_additive() || quantity.is_rate_of_device()) {
             return Err(Fault::Cell("negative"));
         }
         let kind = OriginKind::Measured;

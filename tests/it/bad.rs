@@ -203,3 +203,99 @@ fn a_clock_or_peak_of_zero_is_an_unknown_one() {
     }
     assert_ne!(judged("sm_clock_hz", "0"), judged("sm_clock_hz", "1.8e9"));
 }
+
+/// An export with this text in a column of its first or last row that has a value there.
+fn spoilt(text: &str, title: &str, cell: &str, is_first: bool) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let fields = |line: &str| -> Vec<String> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(line.as_bytes());
+        let record = reader.records().next().map(Result::unwrap).unwrap_or_default();
+        record.iter().map(str::to_owned).collect()
+    };
+    let is_title = |field: &String| field.trim() == title;
+    let header = lines.iter().position(|line| fields(line).iter().any(is_title)).unwrap();
+    let titles = fields(&lines[header]);
+    let at = titles.iter().position(is_title).unwrap();
+    let has_value = |line: &&mut String| {
+        let cells = fields(line);
+        2 * cells.len() > titles.len() && cells.get(at).is_some_and(|cell| !cell.is_empty())
+    };
+    let mut rows = lines[header + 1..].iter_mut().filter(has_value);
+    let line = if is_first { rows.next() } else { rows.next_back() }.unwrap();
+    let mut cells = fields(line);
+    cells[at] = cell.to_owned();
+    let mut writer =
+        csv::WriterBuilder::new().quote_style(csv::QuoteStyle::Always).from_writer(vec![]);
+    writer.write_record(&cells).unwrap();
+    *line = String::from_utf8(writer.into_inner().unwrap()).unwrap().trim_end().to_owned();
+    lines.join("\n") + "\n"
+}
+
+/// What a launch can do without is missing, and counted; the launch stays.
+#[test]
+fn a_cell_that_cannot_be_read_is_counted_and_its_launch_stays() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let read = |name: &str, text: String| {
+        ingest::read_text(name, text.leak(), &Options::default())
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+    };
+    for (name, titles) in [
+        ("ncu_wide/h100-five-kernels.csv", &["Grid Size", "Block Size", "Stream"][..]),
+        ("ncu_long/h100-details-rules-with-speedups.csv", &["Grid Size", "Block Size", "Stream"]),
+        ("nsys_trace/h100-2025-stdout.csv", &["Start (ns)", "GrdX", "BlkZ", "Reg/Trd", "Strm"]),
+        ("nsys_sum/h100-cuda_gpu_kern_gb_sum.csv", &["GridXYZ", "BlockXYZ"]),
+        (
+            "nvprof_trace/p100-cuda8.csv",
+            &["Start", "Grid Z", "Block X", "Registers Per Thread", "Static SMem", "Stream"],
+        ),
+        ("pyprof/v100-nvidia-transformer-16col.csv", &["Grid", "Block", "Stream", "TC"]),
+        ("rocprof/v1-results.csv", &["grd", "wgr", "queue-id"]),
+        ("xprof/a100-kernel-stats.csv", &["Block dim", "Grid dim"]),
+        ("dlprof/v100-iteration.csv", &["Grid X", "Block Z", "GPU Start Time (ns)"]),
+    ] {
+        let text = std::fs::read_to_string(folder.join(name)).unwrap();
+        let whole = read(name, text.clone());
+        // A launch of many rows is that of the first.
+        let is_long = name.starts_with("ncu_long");
+        for title in titles {
+            let found = read(name, spoilt(&text, title, "x?", is_long));
+            let told = format!("{name}, {title}: {:?}", found.sources[0].skips);
+            assert_eq!(found.launches.len(), whole.launches.len(), "{told}");
+            let skips = &found.sources[0].skips;
+            assert_eq!(skips.count, whole.sources[0].skips.count + 1, "{told}");
+            let skip = skips.first.iter().find(|skip| skip.text == "x?").expect(&told);
+            assert!(skip.column.as_deref().is_some_and(|of| of.trim() == *title), "{told}");
+        }
+    }
+}
+
+#[test]
+fn an_argument_of_a_launch_that_cannot_be_read_is_counted() {
+    let event = |args: &str| {
+        format!(
+            r#"{{"traceEvents": [{{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1.5, "dur": 2.5, "args": {{{args}}}}}]}}"#
+        )
+    };
+    for (args, key) in [
+        (r#""grid": [1, "x?", 1]"#, "grid"),
+        (r#""block": 7"#, "block"),
+        (r#""registers per thread": 1.5"#, "registers per thread"),
+        (r#""shared memory": "all""#, "shared memory"),
+        (r#""stream": "main""#, "stream"),
+    ] {
+        let options = Options::default();
+        let profile = ingest::read_text("trace.json", event(args).leak(), &options).unwrap();
+        let skips = &profile.sources[0].skips;
+        assert_eq!((profile.launches.len(), skips.count), (1, 1), "{key}");
+        let skip = &skips.first[0];
+        assert_eq!(skip.column.as_deref(), Some(key));
+        assert!(skip.reason.contains("the event at byte 17"), "{}", skip.reason);
+    }
+    // What is not known may be null, or written as -1.
+    let args = r#""grid": null, "stream": -1, "registers per thread": 0"#;
+    let profile = ingest::read_text("trace.json", event(args).leak(), &Options::default()).unwrap();
+    assert_eq!(profile.sources[0].skips.count, 0);
+}

@@ -173,7 +173,7 @@ pub(super) fn number(value: &[u8]) -> Option<f64> {
 pub(super) fn extent(value: &[u8]) -> Option<Dim3> {
     let mut parts = items(value).map(|one| u32::try_from(count(one)?).ok());
     let dim = Dim3 { x: parts.next()??, y: parts.next()??, z: parts.next()?? };
-    (parts.next().is_none() && dim.volume() > 0).then_some(dim)
+    parts.next().is_none().then_some(dim)
 }
 
 /// What the arguments of a launch say of its shape and of what each thread uses.
@@ -215,6 +215,8 @@ pub(super) struct Args {
     pub(super) bytes: Option<u64>,
     /// Bytes that a compiler states for its kernel, in units of 1e9.
     pub(super) gigabytes: Option<f64>,
+    /// An argument whose value cannot be read.
+    pub(super) unreadable: Option<&'static str>,
 }
 
 impl Args {
@@ -225,19 +227,46 @@ impl Args {
         let mut args = Self::default();
         let mut waiting = 0.0;
         let small = |value: &[u8]| u32::try_from(count(value)?).ok();
+        let mut unreadable = None;
+        // A number that is not known may be written as -1.
+        let mut check = |key, value: &[u8], is_read: bool| {
+            if !is_read && value != b"null" && integer(value).is_none_or(|number| number >= 0) {
+                unreadable = Some(key);
+            }
+        };
         for (key, value) in members(object) {
             match key {
                 b"External id" | b"external id" => args.external = count(value).unwrap_or(0),
                 b"correlation" => args.correlation = count(value).unwrap_or(0),
-                b"device" => args.device = integer(value),
-                b"stream" => args.stream = integer(value),
-                b"bytes" => args.bytes = count(value),
-                b"grid" => args.launch.grid = extent(value),
-                b"block" => args.launch.block = extent(value),
-                b"registers per thread" => {
-                    args.launch.registers = small(value).filter(|registers| *registers > 0);
+                b"device" => {
+                    args.device = integer(value);
+                    check("device", value, args.device.is_some());
                 }
-                b"shared memory" => args.launch.shared = small(value),
+                b"stream" => {
+                    args.stream = integer(value);
+                    check("stream", value, args.stream.is_some());
+                }
+                b"bytes" => {
+                    args.bytes = count(value);
+                    check("bytes", value, args.bytes.is_some());
+                }
+                b"grid" => {
+                    args.launch.grid = extent(value);
+                    check("grid", value, args.launch.grid.is_some());
+                }
+                b"block" => {
+                    args.launch.block = extent(value);
+                    check("block", value, args.launch.block.is_some());
+                }
+                b"registers per thread" => {
+                    let registers = small(value);
+                    args.launch.registers = registers.filter(|registers| *registers > 0);
+                    check("registers per thread", value, registers.is_some());
+                }
+                b"shared memory" => {
+                    args.launch.shared = small(value);
+                    check("shared memory", value, args.launch.shared.is_some());
+                }
                 b"est. achieved occupancy %" => args.launch.occupancy = small(value),
                 b"warps per SM" => waiting = number(value).unwrap_or(0.0),
                 b"kernel_num_gb" => args.gigabytes = number(value).filter(|size| *size > 0.0),
@@ -248,6 +277,7 @@ impl Args {
         let is_full =
             |percent: &u32| *percent == 100 || f64::from(*percent) < 100.0 * waiting / WARPS - 1.0;
         args.launch.occupancy = args.launch.occupancy.filter(is_full);
+        args.unreadable = unreadable;
         args
     }
 }

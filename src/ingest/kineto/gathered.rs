@@ -131,15 +131,17 @@ pub(super) struct Gathered {
 pub(super) const APART: u8 = 0;
 
 impl Gathered {
-    /// Takes an event; `name` gives the id of a kernel's name.
+    /// Takes an event; `name` gives the id of a kernel's name. Gives the argument of an event of the GPU that cannot
+    /// be read.
     ///
     /// # Errors
-    /// The part of an event of the GPU that cannot be read.
+    /// The time of an event of the GPU that cannot be read.
     pub(super) fn take(
         &mut self,
         event: &Event<'_>,
         name: impl FnOnce(&[u8]) -> NameId,
-    ) -> Result<(), (&'static str, String)> {
+    ) -> Result<Option<&'static str>, (&'static str, String)> {
+        let mut unreadable = None;
         let time = |key, value: &[u8]| {
             nanoseconds(value).ok_or_else(|| (key, String::from_utf8_lossy(value).into_owned()))
         };
@@ -157,10 +159,11 @@ impl Gathered {
                 let copies = copied(&text);
                 if let Some(shown) = copies.or_else(|| is_fill(&text).then_some(&*text)) {
                     let moved = (start, duration, copies.is_none());
-                    self.moved(event, moved, name(shown));
+                    unreadable = self.moved(event, moved, name(shown));
                 } else {
                     self.is_fine |= !is_whole;
                     let args = Args::of(event.args);
+                    unreadable = args.unreadable;
                     let stream = args.stream.and_then(|stream| u32::try_from(stream).ok());
                     let stated = args.gigabytes.filter(|_| text.starts_with(b"triton_"));
                     let setting = Setting {
@@ -182,7 +185,7 @@ impl Gathered {
             Category::Copy | Category::Fill => {
                 let (start, duration, _) = interval()?;
                 let moved = (start, duration, event.category == Category::Fill);
-                self.moved(event, moved, name(&text(event.name)));
+                unreadable = self.moved(event, moved, name(&text(event.name)));
             }
             Category::Replay => self.replays += 1,
             Category::Operator | Category::Range if is_step(event.name) => {
@@ -217,7 +220,7 @@ impl Gathered {
                 }
             }
         }
-        Ok(())
+        Ok(unreadable)
     }
 
     /// A call of the runtime or the driver.
@@ -309,8 +312,8 @@ impl Gathered {
         event: &Event<'_>,
         (start, duration, is_fill): (i64, i64, bool),
         name: NameId,
-    ) {
-        let Args { device, stream, correlation, bytes, .. } = Args::of(event.args);
+    ) -> Option<&'static str> {
+        let Args { device, stream, correlation, bytes, unreadable, .. } = Args::of(event.args);
         let device = device.or_else(|| super::event::integer(event.process));
         self.moved.push(Moved {
             name,
@@ -322,6 +325,7 @@ impl Gathered {
             bytes,
             is_fill,
         });
+        unreadable
     }
 
     fn step(&mut self, name: &[u8], start: i64, end: i64) {

@@ -162,10 +162,17 @@ fn events(
             Ok(None) => {}
             Ok(Some(event)) => {
                 let taken = gathered.take(&event, |name| reading.name(name));
-                if let Err((key, text)) = taken {
-                    reading.source.rows += 1;
-                    let reason = format!("the event at byte {place} has no time");
-                    reading.skip(0, Some(key), &text, reason)?;
+                match taken {
+                    Ok(None) => {}
+                    Ok(Some(key)) => {
+                        let reason = format!("cannot be read in the event at byte {place}");
+                        reading.skip(0, Some(key), "", reason)?;
+                    }
+                    Err((key, text)) => {
+                        reading.source.rows += 1;
+                        let reason = format!("the event at byte {place} has no time");
+                        reading.skip(0, Some(key), &text, reason)?;
+                    }
                 }
             }
             Err(stray) => {

@@ -215,7 +215,7 @@ impl<'a> Table<'a> {
         }
         let count = match self.launches {
             None => 1,
-            Some(at) => match self.whole(row, at).filter(|count| *count > 0) {
+            Some(at) => match self.whole(row, at).ok().flatten().filter(|count| *count > 0) {
                 Some(count) => count,
                 None => return self.skip(reading, row, at, "not a number of launches"),
             },
@@ -229,17 +229,15 @@ impl<'a> Table<'a> {
             *filled += u64::from(!matches!(row.cell(*at), b"" | b"-" | b"n/a" | b"na" | b"nan"));
         }
         let text = |at: Option<usize>| at.map_or(&b""[..], |at| row.cell(at));
-        let number = |at: Option<usize>| at.and_then(|at| self.whole(row, at));
-        let id = number(self.id)
-            .unwrap_or_else(|| u32::try_from(reading.source.rows).unwrap_or(u32::MAX));
-        let start = self.start.and_then(|start| picoseconds(row.cell(start.at), start.digits));
         let head = Head {
-            id,
+            id: self
+                .number(reading, row, self.id)?
+                .unwrap_or_else(|| u32::try_from(reading.source.rows).unwrap_or(u32::MAX)),
             name: reading.name(&name),
             operator: reading.name(&unquoted(text(self.operator))),
-            shape: self.shape(row),
-            stream: number(self.stream),
-            start: start.and_then(|start| u64::try_from(start / 1000).ok()),
+            shape: self.shape(reading, row)?,
+            stream: self.number(reading, row, self.stream)?,
+            start: self.instant(reading, row)?,
             device: self.hint(reading, text(self.device)),
             count,
             ..Head::default()
@@ -369,17 +367,50 @@ impl<'a> Table<'a> {
         reading.skip(row.line(), column, &row.text(at), reason)
     }
 
-    /// A whole number of 32 bits.
-    fn whole(&self, row: &Row, at: usize) -> Option<u32> {
-        let number = self.numerals.parse(row.cell(at)).ok()??;
-        (number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number))
-            .then_some(number as u32)
+    /// A whole number of 32 bits; `None` where the cell has none.
+    fn whole(&self, row: &Row, at: usize) -> Result<Option<u32>, &'static str> {
+        let is_whole =
+            |number: f64| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
+        match self.numerals.parse(row.cell(at)) {
+            Ok(None) => Ok(None),
+            Ok(Some(number)) if is_whole(number) => Ok(Some(number as u32)),
+            _ => Err("not a whole number"),
+        }
+    }
+
+    /// The same of a column that may be lacking; a cell that cannot be read is counted.
+    fn number(
+        &self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        at: Option<usize>,
+    ) -> Result<Option<u32>, IngestError> {
+        let Some(at) = at else { return Ok(None) };
+        self.whole(row, at).or_else(|reason| self.skip(reading, row, at, reason).map(|()| None))
+    }
+
+    /// When a launch began, in nanoseconds.
+    fn instant(&self, reading: &mut Reading<'_>, row: &Row) -> Result<Option<u64>, IngestError> {
+        let Some(InstantAt { at, digits }) = self.start else { return Ok(None) };
+        let cell = row.cell(at);
+        if let Some(start) = picoseconds(cell, digits) {
+            return Ok(u64::try_from(start / 1000).ok());
+        }
+        // Grouped digits, or an exponent.
+        match self.numerals.parse(cell) {
+            Ok(Some(start)) if start >= 0.0 => {
+                let power = i32::try_from(digits).unwrap_or_default() - 3;
+                Ok(Some((start * 10_f64.powi(power)).round() as u64))
+            }
+            Ok(None) => Ok(None),
+            _ => self.skip(reading, row, at, "not a time").map(|()| None),
+        }
     }
 
     /// Grid and block, each in three columns, in one as three extents in some spelling, or as their product.
-    fn shape(&self, row: &Row) -> Shape {
-        let (grid, blocks) = self.extent(row, &self.grid);
-        let (block, threads) = self.extent(row, &self.block);
+    fn shape(&self, reading: &mut Reading<'_>, row: &Row) -> Result<Shape, IngestError> {
+        let (grid, blocks) = self.extent(reading, row, &self.grid)?;
+        let (block, threads) = self.extent(reading, row, &self.block)?;
         let mut shape = if self.mapping.grid.as_ref().is_some_and(|grid| grid.threads) {
             // The last block of a direction may be partly used.
             let covered = grid.zip(block).and_then(|(grid, block)| {
@@ -398,22 +429,38 @@ impl<'a> Table<'a> {
             shape
         };
         shape.threads_per_block = shape.threads_per_block.or(threads);
-        shape
+        Ok(shape)
     }
 
-    fn extent(&self, row: &Row, at: &[usize]) -> (Option<Dim3>, Option<u64>) {
-        match *at {
+    /// The extents of a grid or block, and their product where it stands alone.
+    fn extent(
+        &self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        at: &[usize],
+    ) -> Result<(Option<Dim3>, Option<u64>), IngestError> {
+        Ok(match *at {
             [x, y, z] => {
-                let part = |at| self.whole(row, at);
-                let extent = || Some(Dim3 { x: part(x)?, y: part(y)?, z: part(z)? });
-                (extent(), None)
+                let mut part = |at| self.number(reading, row, Some(at));
+                let extent = match [part(x)?, part(y)?, part(z)?] {
+                    [Some(x), Some(y), Some(z)] => Some(Dim3 { x, y, z }),
+                    _ => None,
+                };
+                (extent, None)
             }
             [at] => {
                 let text = row.text(at).replace(['x', 'X', '×', '*'], ",");
-                (Dim3::parse(&text), self.whole(row, at).map(u64::from))
+                match (Dim3::parse(&text), self.whole(row, at)) {
+                    (Some(extent), _) => (Some(extent), None),
+                    (None, Ok(product)) => (None, product.map(u64::from)),
+                    (None, Err(_)) => {
+                        self.skip(reading, row, at, "neither extents nor a whole number")?;
+                        (None, None)
+                    }
+                }
             }
             _ => (None, None),
-        }
+        })
     }
 
     /// The device: the mapping's name, and what the column says.

@@ -3,6 +3,7 @@
 use super::nvtx::Nvtx;
 use crate::ingest::headers::header_again;
 use crate::ingest::nsight::{Gathered, Raw};
+use crate::ingest::numerals::is_missing;
 use crate::ingest::{IngestError, Reading, Record};
 use crate::model::{DeviceHint, Dim3, Head, HintId, Shape};
 use crate::units::Hertz;
@@ -120,16 +121,36 @@ impl Identity {
     }
 
     /// The identity of a launch, with its kernel's own name; the grid may come later, from its metrics.
-    pub(super) fn head(&self, reading: &mut Reading<'_>, record: &Record<'_>) -> Head {
+    ///
+    /// # Errors
+    /// When a cell cannot be read and reading is strict.
+    pub(super) fn head(
+        &self,
+        reading: &mut Reading<'_>,
+        record: &Record<'_>,
+    ) -> Result<Head, IngestError> {
         let (process, id) = self.key(record).unwrap_or_default();
-        let dim = |column: Option<usize>| Dim3::parse_bytes(record.get(column?)?);
-        let shape = Shape::new(dim(self.grid), dim(self.block));
-        let stream = self.stream.and_then(|stream| integer(record.get(stream)?));
+        let cell = |column: Option<usize>| record.get(column?);
+        let dim = |column| Dim3::parse_bytes(cell(column)?);
+        let [grid, block] = [self.grid, self.block].map(dim);
+        let stream = cell(self.stream).and_then(integer);
+        for (column, title, is_read) in [
+            (self.grid, "Grid Size", grid.is_some()),
+            (self.block, "Block Size", block.is_some()),
+            (self.stream, "Stream", stream.is_some()),
+        ] {
+            let text = cell(column).unwrap_or_default();
+            if !is_read && !is_missing(text.trim_ascii()) {
+                let (line, text) = (record.line(), String::from_utf8_lossy(text));
+                reading.skip(line, Some(title), &text, "cannot be read")?;
+            }
+        }
+        let shape = Shape::new(grid, block);
         let kernel = record.get(self.kernel).unwrap_or_default();
         let (path, before) = self.nvtx.of(record, kernel);
         let kernel = kernel.get(before..).unwrap_or(kernel);
         let (name, operator) = (reading.name(kernel), reading.name(path.as_bytes()));
-        Head { process, id, name, operator, shape, stream, count: 1, ..Head::default() }
+        Ok(Head { process, id, name, operator, shape, stream, count: 1, ..Head::default() })
     }
 
     /// The device cells of a record: ordinal and compute capability.

@@ -138,7 +138,7 @@ impl Table {
             record.iter().take(columns.invocations + 1).map(<[u8]>::to_vec).collect();
         if self.current.as_ref().is_none_or(|current| current.key != key) {
             self.flush(reading);
-            if !self.start(reading, record, key) {
+            if !self.start(reading, record, key)? {
                 let cell = text(record.get(self.columns.invocations).unwrap_or_default());
                 return reading.skip(line, Some("Invocations"), &cell, "cannot read as a count");
             }
@@ -147,11 +147,19 @@ impl Table {
     }
 
     /// Begins a kernel; false if its number of invocations cannot be read.
-    fn start(&mut self, reading: &mut Reading<'_>, record: &Record<'_>, key: Vec<Vec<u8>>) -> bool {
+    ///
+    /// # Errors
+    /// When another cell cannot be read and reading is strict.
+    fn start(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &Record<'_>,
+        key: Vec<Vec<u8>>,
+    ) -> Result<bool, IngestError> {
         let cell = record.get(self.columns.invocations).unwrap_or_default();
         let count = self.row.numerals.parse(cell).ok().flatten().filter(|count| *count >= 1.0);
-        let Some(count) = count else { return false };
-        let mut head = self.identity.head(reading, record);
+        let Some(count) = count else { return Ok(false) };
+        let mut head = self.identity.head(reading, record)?;
         let cells = self.identity.device_cells(record);
         let preamble = &self.preamble;
         head.device = self.identity.device(reading, cells, &[], |hint| preamble.complete(hint));
@@ -159,7 +167,7 @@ impl Table {
         head.count = count as u32;
         self.kernels += 1;
         self.current = Some(Current { key, head });
-        true
+        Ok(true)
     }
 
     fn value(

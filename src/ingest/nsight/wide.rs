@@ -221,7 +221,7 @@ impl Page {
                 attributes.complete(hint, record, parse);
                 self.preamble.complete(hint);
             });
-            let mut head = identity.head(reading, record);
+            let mut head = identity.head(reading, record)?;
             head.device = device;
             complete_shape(&mut head.shape, &row.raw);
             row.push(reading, &self.catalog, head);

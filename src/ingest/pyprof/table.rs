@@ -11,6 +11,7 @@ use super::known::Texts;
 use super::operators::{Cells, Named, Operators};
 use super::repeats::Repeats;
 use super::tally::{NANOSECONDS, Tally};
+use crate::ingest::numerals::is_missing;
 use crate::ingest::operators::forms::{Basis, Count, Work};
 use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
 use crate::ingest::part::Part;
@@ -210,7 +211,11 @@ impl Table {
         let tensor_cores = match self.cell(row, Column::Tc) {
             b"1" => TensorCores::Listed,
             b"0" | b"-" => TensorCores::NotListed,
-            _ => TensorCores::Unknown,
+            cell if is_missing(cell) => TensorCores::Unknown,
+            _ => {
+                self.skip(reading, row, Column::Tc, "neither 1 nor 0")?;
+                TensorCores::Unknown
+            }
         };
         let flops_text = self.cell(row, Column::Flops);
         let float = flops_text.iter().any(|byte| matches!(byte, b'.' | b'e'));
@@ -222,7 +227,10 @@ impl Table {
         };
         let Named { operator, label, plain } = self.operators.get(at);
         let (label, plain) = (*label, *plain);
-        let shape = Shape::new(self.extent(row, Column::Grid), self.extent(row, Column::Block));
+        let shape = Shape::new(
+            self.extent(reading, row, Column::Grid)?,
+            self.extent(reading, row, Column::Block)?,
+        );
         let work = judge(operator, kernel, printed);
         let need = (work == Work::default()).then(|| {
             if self.needs.len() == NEEDS {
@@ -437,11 +445,21 @@ impl Table {
         Ok(None)
     }
 
-    fn extent(&self, row: &Row, column: Column) -> Option<Dim3> {
+    fn extent(
+        &self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        column: Column,
+    ) -> Result<Option<Dim3>, IngestError> {
         if self.is_cut(row, column) {
-            return None;
+            return Ok(None);
         }
-        Dim3::parse_bytes(self.cell(row, column))
+        let cell = self.cell(row, column);
+        let extent = Dim3::parse_bytes(cell);
+        if extent.is_none() && !is_missing(cell) {
+            self.skip(reading, row, column, "not three whole numbers")?;
+        }
+        Ok(extent)
     }
 
     /// The kernel's name (the full one where the file has it), and what follows from it.

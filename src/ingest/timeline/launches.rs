@@ -192,16 +192,13 @@ impl Launches {
                 None
             }
         };
-        let columns = &self.columns;
-        let extent = |at: Option<[usize; 3]>| {
-            let [x, y, z] = at?.map(|at| whole(row.cell(at), numerals));
-            Some(Dim3 { x: x?, y: y?, z: z? })
-        };
         let (name, number) = self.name(reading, row, &name);
-        let shape = Shape::new(extent(columns.grid), extent(columns.block));
+        let shape = Shape::new(
+            self.extent(reading, row, self.columns.grid)?,
+            self.extent(reading, row, self.columns.block)?,
+        );
         let device = self.device(reading, row);
-        let columns = &self.columns;
-        let stream = columns.stream.and_then(|at| whole(row.cell(at), numerals));
+        let stream = self.whole(reading, row, self.columns.stream)?;
         // Launches of one stream follow each other: only a repeated row has the same start. A spreadsheet may have
         // rounded the starts; it does not round the numbers of launches.
         if let (Some(start), Some(time), Some(stream)) = (start, duration, stream) {
@@ -215,17 +212,14 @@ impl Launches {
         if let Some(duration) = duration {
             self.values.set(Quantity::Duration, seconds(duration), self.origins.duration);
         }
-        if let Some(registers) = columns.registers.and_then(|at| whole(row.cell(at), numerals)) {
+        if let Some(registers) = self.whole(reading, row, self.columns.registers)? {
             let registers = f64::from(registers);
             self.values.set(Quantity::RegistersPerThread, registers, self.origins.registers);
         }
-        if let Some(shared) = columns.shared {
-            let bytes = shared.map(|(at, unit)| Some(numerals.parse(row.cell(at)).ok()?? * unit));
-            if let [Some(fixed), Some(dynamic)] = bytes {
-                let shared = fixed + dynamic;
-                self.values.set(Quantity::SharedMemoryPerBlock, shared, self.origins.shared);
-            }
+        if let Some(shared) = self.shared(reading, row)? {
+            self.values.set(Quantity::SharedMemoryPerBlock, shared, self.origins.shared);
         }
+        let columns = &self.columns;
         for (at, quantity) in [
             (Some(columns.duration.at), Quantity::Duration),
             (columns.registers, Quantity::RegistersPerThread),
@@ -251,6 +245,57 @@ impl Launches {
         self.found = self.found.saturating_add(1);
         reading.push(head, &self.values);
         Ok(())
+    }
+
+    /// A whole number of a row; `None` where it has none.
+    ///
+    /// # Errors
+    /// When its cell cannot be read and reading is strict.
+    fn whole(
+        &self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        at: Option<usize>,
+    ) -> Result<Option<u32>, IngestError> {
+        let Some(at) = at else { return Ok(None) };
+        let number = whole(row.cell(at), self.numerals);
+        number.or_else(|reason| skip(reading, row, &self.columns.titles, at, reason).map(|()| None))
+    }
+
+    /// The grid or block of a row; `None` unless all its extents are there.
+    ///
+    /// # Errors
+    /// When one cannot be read and reading is strict.
+    fn extent(
+        &self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        at: Option<[usize; 3]>,
+    ) -> Result<Option<Dim3>, IngestError> {
+        let Some([x, y, z]) = at else { return Ok(None) };
+        let mut axis = |at| self.whole(reading, row, Some(at));
+        let [Some(x), Some(y), Some(z)] = [axis(x)?, axis(y)?, axis(z)?] else { return Ok(None) };
+        Ok(Some(Dim3 { x, y, z }))
+    }
+
+    /// Bytes of shared memory of a block, static and dynamic; `None` unless both are there.
+    ///
+    /// # Errors
+    /// When one cannot be read and reading is strict.
+    fn shared(&self, reading: &mut Reading<'_>, row: &Row) -> Result<Option<f64>, IngestError> {
+        let Some(parts) = self.columns.shared else { return Ok(None) };
+        let mut bytes = Some(0.0);
+        for (at, unit) in parts {
+            let part = match self.numerals.parse(row.cell(at)) {
+                Ok(part) if part.is_none_or(|part| part >= 0.0) => part,
+                _ => {
+                    skip(reading, row, &self.columns.titles, at, "not a size")?;
+                    None
+                }
+            };
+            bytes = bytes.zip(part).map(|(bytes, part)| bytes + part * unit);
+        }
+        Ok(bytes)
     }
 
     /// The name of a launch without its number, and that number.

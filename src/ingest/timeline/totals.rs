@@ -20,6 +20,9 @@ pub(in crate::ingest) struct TotalColumns {
     pub(in crate::ingest) name: usize,
 }
 
+/// Why a grid or block cannot be read.
+const NO_EXTENTS: &str = "not three whole numbers";
+
 /// A standard deviation above this share of the average is that of several shapes under one name.
 const SPREAD: f64 = 0.5;
 
@@ -79,7 +82,8 @@ impl Totals {
         let columns = &self.columns;
         let numerals = self.numerals;
         let total = time(row, columns.total, numerals);
-        let launches = whole(row.cell(columns.launches), numerals).filter(|count| *count > 0);
+        let launches = whole(row.cell(columns.launches), numerals).ok().flatten();
+        let launches = launches.filter(|count| *count > 0);
         let name = unquoted(row.cell(columns.name));
         let is_other = columns.kind.is_some_and(|(at, kernels)| row.cell(at) != kernels.as_bytes());
         if is_other || is_besides(&name) {
@@ -113,16 +117,11 @@ impl Totals {
                 self.uneven += u64::from(deviation > SPREAD * average);
             }
         }
-        let extent = |at: usize| {
-            let text = String::from_utf8_lossy(row.cell(at));
-            let parts: Vec<&str> = text.split_ascii_whitespace().collect();
-            Dim3::parse(&parts.join(","))
-        };
-        let [grid, block] = columns.shape.map_or([None; 2], |shape| shape.map(extent));
+        let shape = self.shape(reading, row)?;
         let head = Head {
             id: self.found,
             name: reading.name(&name),
-            shape: Shape::new(grid, block),
+            shape,
             device: self.device,
             count,
             ..Head::default()
@@ -130,6 +129,26 @@ impl Totals {
         self.found = self.found.saturating_add(1);
         reading.push(head, &self.values);
         Ok(())
+    }
+
+    /// Grid and block of a row.
+    ///
+    /// # Errors
+    /// When one cannot be read and reading is strict.
+    fn shape(&self, reading: &mut Reading<'_>, row: &Row) -> Result<Shape, IngestError> {
+        let mut extent = |at: usize| {
+            let text = String::from_utf8_lossy(row.cell(at));
+            let parts: Vec<&str> = text.split_ascii_whitespace().collect();
+            let extent = Dim3::parse(&parts.join(","));
+            if extent.is_none() && !parts.is_empty() {
+                skip(reading, row, &self.columns.titles, at, NO_EXTENTS)?;
+            }
+            Ok(extent)
+        };
+        Ok(match self.columns.shape {
+            Some([grid, block]) => Shape::new(extent(grid)?, extent(block)?),
+            None => Shape::default(),
+        })
     }
 
     /// Says what was left out, and what the sums hide.

@@ -261,7 +261,7 @@ impl Table {
             let kernel = record.get(self.identity.kernel).unwrap_or_default();
             let [ordinal, capability] = self.identity.device_cells(record);
             let mut current = std::mem::take(&mut self.before);
-            (current.key, current.head) = (key, self.identity.head(reading, record));
+            (current.key, current.head) = (key, self.identity.head(reading, record)?);
             for (into, cell) in [
                 (&mut current.process, process),
                 (&mut current.id, id),

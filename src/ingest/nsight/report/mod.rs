@@ -328,7 +328,7 @@ impl Report {
         let device = self.identity.device(reading, cells, &self.described, |hint| {
             attributes.complete(hint, &record, parse);
         });
-        let mut head = self.identity.head(reading, &record);
+        let mut head = self.identity.head(reading, &record)?;
         head.device = device;
         let path = launch::path(launch);
         if !path.is_empty() {

@@ -56,7 +56,7 @@ impl Failure {
 }
 
 /// What to do with a database that is not whole.
-const AGAIN: &str =
+pub(super) const AGAIN: &str =
     "export it again: nsys export --type sqlite --force-overwrite true REPORT.nsys-rep";
 
 /// Longest text of a row in bytes: environments of processes have some ten thousand.
@@ -84,10 +84,23 @@ pub(super) fn text(cell: Cell<'_>) -> Option<&[u8]> {
     }
 }
 
+/// A cell as a message shows it.
+pub(super) fn shown(cell: Cell<'_>) -> String {
+    match cell {
+        ValueRef::Null => "NULL".to_owned(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        ValueRef::Blob(bytes) => format!("{} bytes", bytes.len()),
+    }
+}
+
 /// An opened database.
 pub(super) struct Database {
     connection: Connection,
     tables: HashSet<String>,
+    /// Names of views, which are not read: one can carry the name of a table.
+    views: HashSet<String>,
     /// A copy of what came compressed or through a pipe.
     _copy: Option<Copy>,
 }
@@ -116,6 +129,11 @@ impl Database {
     /// Whether there is such a table.
     pub(super) fn has(&self, table: &str) -> bool {
         self.tables.contains(table)
+    }
+
+    /// Whether there is such a view.
+    pub(super) fn is_view(&self, name: &str) -> bool {
+        self.views.contains(name)
     }
 
     /// The first of these tables that is there.
@@ -263,19 +281,21 @@ fn connect(path: &Path, copy: Option<Copy>) -> Result<Database, rusqlite::Error>
     connection.execute_batch(
         "PRAGMA trusted_schema=OFF; PRAGMA query_only=ON; PRAGMA cell_size_check=ON;",
     )?;
-    let mut tables = HashSet::new();
-    {
-        // A view can carry the name of a table, and a virtual table runs code.
-        let mut statement = connection
-            .prepare("SELECT name FROM main.sqlite_master WHERE type = 'table' AND rootpage > 0")?;
+    let names = |of: &str| -> Result<HashSet<String>, rusqlite::Error> {
+        let mut names = HashSet::new();
+        let query = format!("SELECT name FROM main.sqlite_master WHERE type = {of}");
+        let mut statement = connection.prepare(&query)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             if let ValueRef::Text(name) = row.get_ref(0)? {
-                tables.insert(String::from_utf8_lossy(name).into_owned());
+                names.insert(String::from_utf8_lossy(name).into_owned());
             }
         }
-    }
-    Ok(Database { connection, tables, _copy: copy })
+        Ok(names)
+    };
+    // A virtual table runs code, and has no page of its own.
+    let (tables, views) = (names("'table' AND rootpage > 0")?, names("'view'")?);
+    Ok(Database { connection, tables, views, _copy: copy })
 }
 
 /// A path as a URI has it.

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::database::{Database, Failure, integer, text};
-use crate::ingest::Reading;
+use super::database::{Database, Failure, integer, shown, text};
+use crate::ingest::{IngestError, Reading};
 use crate::ingest::timeline::LeftOut;
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, NameId, Origin, Profiler, Quantity, Shape, Values,
 };
+use crate::plain::counted;
 
 /// Reads the launches.
 ///
@@ -66,19 +67,27 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         let name = [long, short].into_iter().flatten().find_map(|id| texts.get(&id));
         let (Some((start, duration)), Some(name)) = (time, name) else {
             let (column, reason) = match time {
-                Some(_) => ("long_name_id", "no name"),
-                None => ("gpu_stop", "not a time"),
+                Some(_) => (2, "no name"),
+                None => (usize::from(start.is_some()), "not a time"),
             };
             let row = reading.source.rows;
-            reading.skip(row, Some(column), "", reason)?;
+            reading.skip(row, Some(columns[column]), &shown(cells[column]), reason)?;
             return Ok(());
         };
-        let extent = |id: Option<i64>| extents.get(&id?).copied().filter(|of| of.volume() > 0);
+        let mut extent = |at: usize, id: Option<i64>| -> Result<Option<Dim3>, IngestError> {
+            let found = id.and_then(|id| extents.get(&id)).copied();
+            if found.is_none() && id.is_some() {
+                let (row, id) = (reading.source.rows, shown(cells[at]));
+                reading.skip(row, Some(columns[at]), &id, "no such grid or block")?;
+            }
+            Ok(found)
+        };
+        let shape = Shape::new(extent(4, grid)?, extent(5, block)?);
         let head = Head {
             process: process.and_then(|id| u32::try_from(id).ok()).unwrap_or_default(),
             name: *name,
             operator: operator.and_then(|id| operators.get(&id)).copied().unwrap_or_default(),
-            shape: Shape::new(extent(grid), extent(block)),
+            shape,
             device: device_of(&mut devices, reading, device.unwrap_or_default()),
             start: Some(start),
             count: 1,
@@ -87,7 +96,15 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         launches.push((head, Some(duration).filter(|duration| *duration > 0)));
         Ok(())
     })?;
-    launches.sort_by_key(|(head, _)| (head.start, head.process));
+    launches.sort_by_key(|(head, _)| (head.start, head.process, head.name, head.device));
+    let all = launches.len();
+    launches.dedup_by(|one, other| one == other && one.1.is_some());
+    let repeated = (all - launches.len()) as u64;
+    if repeated > 0 {
+        let rows = counted(repeated, "row repeats an earlier one", "rows repeat earlier ones");
+        reading.source.repeated += repeated;
+        reading.source.clues.push(format!("{rows} and count once"));
+    }
     let mut values = Values::default();
     for (id, (head, duration)) in (0..).zip(launches) {
         values.clear();

@@ -1,6 +1,6 @@
 //! The launches of an export, in the order of their start.
 
-use super::database::{Cell, Database, Failure, integer};
+use super::database::{Cell, Database, Failure, integer, shown};
 use super::slots::{Slot, Slots, process};
 use crate::ingest::Reading;
 use crate::ingest::distinct::Distinct;
@@ -78,6 +78,14 @@ const COLUMNS: [&str; 18] = [
     "mangledName",
 ];
 
+/// The columns of stream, grid, block, registers and shared memory.
+const WHOLE: [usize; 10] = [5, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+
+/// Whether a cell is empty or has a whole number; a number that is not known may be written as -1.
+fn is_whole(cell: Cell<'_>) -> bool {
+    matches!(cell, Cell::Null) || integer(cell).is_some_and(|of| of <= i64::from(u32::MAX))
+}
+
 /// Reads them all; rows may be in any order.
 pub(super) fn read(
     database: &Database,
@@ -96,10 +104,14 @@ pub(super) fn read(
                 setting: settings.position(&setting),
             }),
             Err((column, reason)) => {
-                let found = integer(cells[column]).map_or_else(String::new, |of| of.to_string());
                 let row = reading.source.rows;
-                reading.skip(row, Some(COLUMNS[column]), &found, reason)?;
+                reading.skip(row, Some(COLUMNS[column]), &shown(cells[column]), reason)?;
+                return Ok(());
             }
+        }
+        for at in WHOLE.into_iter().filter(|at| !is_whole(cells[*at])) {
+            let row = reading.source.rows;
+            reading.skip(row, Some(COLUMNS[at]), &shown(cells[at]), "not a whole number")?;
         }
         Ok(())
     })?;
@@ -140,7 +152,6 @@ fn kernel(cells: &[Cell<'_>; 18]) -> Result<(u64, u64, Setting), (usize, &'stati
     let small = |at: usize| integer(cells[at]).and_then(|number| u32::try_from(number).ok());
     let extent = |at: usize| {
         Some(Dim3 { x: small(at)?, y: small(at + 1)?, z: small(at + 2)? })
-            .filter(|extent| extent.volume() > 0)
     };
     let name = [name, short, mangled].into_iter().find_map(integer);
     let parts = [small(15), small(16)].map(|part| part.map(u64::from));

@@ -1,6 +1,6 @@
 //! Databases without a kernel: what they are, and why there is none.
 
-use super::database::{Database, Failure, integer, text};
+use super::database::{AGAIN, Database, Failure, STRINGS, integer, text};
 use super::{calls, kernels};
 use crate::ingest::{IngestError, Reading};
 use crate::model::printable;
@@ -30,6 +30,17 @@ pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<Inge
         return Ok(reading.error("this is a SQLite database without a GPU profile").help(
             "record one: nsys profile -o run APP && nsys export --type sqlite --output run.sqlite run.nsys-rep",
         ));
+    }
+    for table in [kernels::TABLE, STRINGS] {
+        if database.is_view(table) {
+            let message = format!("{table} is a view, which is not read: rooflint reads tables");
+            return Ok(reading.error(message).help(AGAIN));
+        }
+    }
+    if database.has(kernels::TABLE) {
+        return Ok(reading
+            .error(format!("the export has a table of kernels and none of their names ({STRINGS})"))
+            .help(AGAIN));
     }
     let (graphs, _) = whole_graphs(database)?;
     let (why, help) = if graphs > 0 {
