@@ -180,10 +180,11 @@ pub(super) struct Fault {
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
+        use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof, Unsupported};
         let help = match error.kind() {
             UnexpectedEof => "the file is incomplete; copy or export it again",
             InvalidData | InvalidInput => "the file is damaged; copy or export it again",
+            Unsupported => "give it uncompressed, as UTF-8",
             _ => "check the path and its permissions",
         };
         let message = format!("cannot read: {}", plain::io(&error));

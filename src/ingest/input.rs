@@ -85,8 +85,8 @@ fn exports_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        // A link that leads nowhere is kept, to be named as unreadable.
-        let is_one = path.metadata().map_or(true, |of| of.is_file());
+        // A link that leads nowhere is kept, to be named as unreadable; so is a pipe.
+        let is_one = path.metadata().map_or(true, |of| !of.is_dir());
         if is_one && EXTENSIONS.iter().any(|end| name.ends_with(&format!(".{end}"))) {
             files.push(path);
         }
@@ -148,7 +148,12 @@ impl Read for Decompressed {
                 let (name, given) = (self.name, self.given);
                 let read = self.read.load(Ordering::Relaxed);
                 let cut = error.kind() == io::ErrorKind::UnexpectedEof;
-                let (kind, message) = if cut {
+                let (kind, message) = if error.to_string().contains("too much memory") {
+                    let message = format!(
+                        "the {name} data needs a window above 128 MiB: it was compressed with --long"
+                    );
+                    (io::ErrorKind::Unsupported, message)
+                } else if cut {
                     let message = format!(
                         "the {name} data is cut off after {read} bytes ({given} bytes of content)"
                     );
@@ -180,6 +185,14 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
     let raw: Box<dyn Read + Send> = match input {
         Input::Stdin => Box::new(io::stdin()),
         Input::Memory(_, bytes) => Box::new(io::Cursor::new(Arc::clone(bytes))),
+        // To open a pipe waits for who writes into it.
+        Input::Found(path) if path.metadata().is_ok_and(|of| !of.is_file()) => {
+            return Err(Fault {
+                message: "this is no file, and pipes and devices are not looked for".to_owned(),
+                help: "name it to read it".into(),
+                is_missing: false,
+            });
+        }
         Input::Named(path) | Input::Found(path) => Box::new(File::open(path)?),
     };
     let read = Arc::new(AtomicU64::new(0));
@@ -191,7 +204,10 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
     };
     let (raw, compression): (Box<dyn Read + Send>, _) = match head.as_slice() {
         [0x1f, 0x8b, ..] => decompressed(decoded::gzip(raw)?, "gzip"),
-        [0x28, 0xb5, 0x2f, 0xfd] => decompressed(decoded::zstd(raw)?, "zstd"),
+        // The second is how a frame begins that is passed over, as `pzstd` writes one first.
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
+            decompressed(decoded::zstd(raw)?, "zstd")
+        }
         _ => (raw, None),
     };
     let is_ahead = compression.is_some() && options.threads() > 1;

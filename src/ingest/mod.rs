@@ -58,6 +58,7 @@ mod split;
 mod steps;
 mod sums;
 mod timeline;
+mod too_long;
 mod trace_parts;
 mod traced_twice;
 mod workload;
@@ -267,6 +268,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     duplicates::leave_out(&mut profile, Which::All);
     counters::join(&mut profile);
     look_alikes::tell(&mut profile);
+    too_long::tell(&mut profile);
     profile.forget_idle();
     profile.launches.forget_unused();
     profile.names.finish();

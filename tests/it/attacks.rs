@@ -212,6 +212,33 @@ fn links_that_lead_nowhere_are_named() {
     assert!(error.contains("no kernel found in any input"), "{error}");
 }
 
+/// To open one waits for a writer.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_a_folder_is_named_and_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    assert!(std::process::Command::new("mkfifo").arg(at("pipe.csv")).status().unwrap().success());
+    std::fs::write(at("run.csv"), format!("{HEADER}{ROW}")).unwrap();
+    let found = ingest::expand(&[PathBuf::from(folder.path())]).unwrap();
+    let profile = ingest::read(&found, &Options::default()).unwrap();
+    assert_eq!((profile.launches.len(), profile.unread), (1, 1));
+    assert!(profile.notes[0].contains("pipe.csv: this is no file"), "{:?}", profile.notes);
+}
+
+/// As `pzstd` writes it: a frame with sizes for its own use before each of the data.
+#[cfg(feature = "encodings")]
+#[test]
+fn frames_that_are_to_be_passed_over_are() {
+    let text = format!("{HEADER}{ROW}");
+    let mut bytes = vec![0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 9, 9, 9, 9];
+    bytes.extend(zstd::encode_all(text.as_bytes(), 1).unwrap());
+    let input = Input::Memory("run.csv.zst".to_owned(), bytes.into());
+    let profile = ingest::read(&[input], &Options::default()).unwrap();
+    assert_eq!(profile.launches.len(), 1);
+    assert_eq!(profile.sources[0].encoding, "zstd, UTF-8");
+}
+
 /// The library of the format panics on both, on a thread of its own and with a backtrace.
 #[cfg(feature = "frames")]
 #[test]

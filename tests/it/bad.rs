@@ -239,7 +239,7 @@ fn spoilt(text: &str, title: &str, cell: &str, is_first: bool) -> String {
 fn a_cell_that_cannot_be_read_is_counted_and_its_launch_stays() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let read = |name: &str, text: String| {
-        ingest::read_text(name, text.leak(), &Options::default())
+        ingest::read_text(name, &text, &Options::default())
             .unwrap_or_else(|error| panic!("{name}: {error}"))
     };
     for (name, titles) in [
@@ -287,7 +287,7 @@ fn an_argument_of_a_launch_that_cannot_be_read_is_counted() {
         (r#""stream": "main""#, "stream"),
     ] {
         let options = Options::default();
-        let profile = ingest::read_text("trace.json", event(args).leak(), &options).unwrap();
+        let profile = ingest::read_text("trace.json", &event(args), &options).unwrap();
         let skips = &profile.sources[0].skips;
         assert_eq!((profile.launches.len(), skips.count), (1, 1), "{key}");
         let skip = &skips.first[0];
@@ -296,6 +296,6 @@ fn an_argument_of_a_launch_that_cannot_be_read_is_counted() {
     }
     // What is not known may be null, or written as -1.
     let args = r#""grid": null, "stream": -1, "registers per thread": 0"#;
-    let profile = ingest::read_text("trace.json", event(args).leak(), &Options::default()).unwrap();
+    let profile = ingest::read_text("trace.json", &event(args), &Options::default()).unwrap();
     assert_eq!(profile.sources[0].skips.count, 0);
 }

@@ -444,6 +444,8 @@ fn what_unpacks_to_much_more_is_read_in_bounded_memory() {
         .unwrap();
     let done = limited(path, "ulimit -v 700000", &["window.csv.zst"]);
     assert_eq!(done.code, Some(3), "{}", done.err);
+    assert!(done.err.contains("needs a window above 128 MiB"), "{}", done.err);
+    assert!(done.err.contains("give it uncompressed"), "{}", done.err);
 }
 
 /// A pipe that nobody writes to is never read to its end: the mistake is found before.
