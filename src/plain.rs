@@ -125,6 +125,12 @@ pub(crate) fn to_write(error: &io::Error) -> &'static str {
     }
 }
 
+/// Whether who reads an output went away.
+#[cfg(feature = "cli")]
+pub(crate) fn is_closed_pipe(error: &io::Error) -> bool {
+    innermost(error).kind() == io::ErrorKind::BrokenPipe
+}
+
 /// The error of the operating system beneath the one that the `csv` crate makes of it.
 fn innermost(error: &io::Error) -> &io::Error {
     let of_csv = error.get_ref().and_then(|inner| inner.downcast_ref::<csv::Error>());
@@ -147,7 +153,12 @@ pub(crate) fn quoted(word: &str) -> String {
 
 /// A file as a command names it; the standard input has no name.
 pub(crate) fn file(path: &str) -> String {
-    if path.starts_with('<') { "FILE".to_owned() } else { quoted(path) }
+    match path.as_bytes().first() {
+        Some(b'<') => "FILE".to_owned(),
+        // It would be an option.
+        Some(b'-') => quoted(&format!("./{path}")),
+        _ => quoted(path),
+    }
 }
 
 /// The message of a parser in plain words, and the next step where one follows.

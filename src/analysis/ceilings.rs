@@ -77,7 +77,7 @@ impl Roofs {
             limits: limits.filter(|limits| limits.is_register_file_usual()).map(occupancy).into(),
             lacks_matrix_units: capability.is_some_and(lacks_matrix_units),
             on_chip: limits.and_then(|limits| limits.on_chip_bytes_per_clock).map(f64::from).into(),
-            system: rate(device.and_then(Device::pcie_bandwidth).map(|one_way| one_way * 2.0)),
+            system: rate(device.and_then(Device::host_link).map(|(one_way, _)| one_way * 2.0)),
             peer: rate(device.and_then(|device| Some(device.nvlink.as_ref()?.value))),
             l2_bytes: device
                 .and_then(|device| device.l2_bytes)

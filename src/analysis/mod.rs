@@ -68,7 +68,7 @@ pub use kernel::{Averages, Binding, FARTHEST, Kernel, LevelTraffic, Work};
 pub use named::{NAMES_SCHEMA, names};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Supply, Use, command_for, short_command_for};
-pub use next_ncu::{Collected, NextNcu, filter_name};
+pub use next_ncu::{Collected, NameFilter, NextNcu, NothingToCollect};
 pub use over_ranks::{KernelRanks, RankFigures, RankId};
 pub use partial::{Concluded, KernelPart, Partial};
 pub use partition::{Partition, Segment, TimePart};

@@ -3,9 +3,13 @@
 use super::Analysis;
 use super::resolve::{DeviceUse, is_before_counters};
 use super::{Kernel, State};
+use crate::catalog::Provenance;
 use crate::model::{Engine, Launch, Pipe, Profile, Profiler, Quantity, Source};
 use crate::plain;
 use crate::units::Seconds;
+
+/// Ends a command that prints the one of `ncu`.
+const NEXT: &str = " --next-ncu";
 
 /// Data that an export should have.
 #[derive(Debug)]
@@ -108,6 +112,28 @@ impl Analysis {
             })
     }
 
+    /// Returns the options by which the devices are known, as a command has them, with a blank before each; empty where
+    /// the export and the catalog know them.
+    pub(crate) fn device_options(&self) -> String {
+        let mut options = String::new();
+        for used in &self.devices {
+            let Some(device) = &used.device else { continue };
+            let mut add = |name: &str, value: String| {
+                let option = format!(" {name} {value}");
+                if !options.contains(&option) {
+                    options.push_str(&option);
+                }
+            };
+            if used.is_asked {
+                add("--device", plain::quoted(&device.name));
+            }
+            if let Provenance::UserFile(path) = &device.provenance {
+                add("--devices", plain::file(path));
+            }
+        }
+        options
+    }
+
     /// What at least this share of the run lacks and a profiler could supply; `None` where nothing is missing, or the
     /// profiler has no more to give.
     #[must_use]
@@ -127,9 +153,13 @@ impl Analysis {
             let needs: Vec<&Need> = lacking.iter().map(|lack| lack.need).collect();
             let is_trace = source.profiler == Profiler::PyTorch;
             let command = if has_counters && is_trace && !needs.is_empty() {
-                format!("rooflint {} --next-ncu", plain::file(&source.path))
+                format!("rooflint {}{NEXT}", plain::file(&source.path))
             } else {
                 short_command_for(source, &needs, capability)?
+            };
+            let command = match command.strip_suffix(NEXT) {
+                Some(rest) => format!("{rest}{}{NEXT}", self.device_options()),
+                None => command,
             };
             Some(Supply { source, lacking, command })
         })
@@ -415,7 +445,7 @@ pub fn short_command_for(
         Profiler::PyTorch if is_old => nvprof_command(source, needs),
         // Only NVIDIA's devices have a compute capability.
         Profiler::PyTorch => {
-            compute_capability.map(|_| format!("rooflint {} --next-ncu", plain::file(&source.path)))
+            compute_capability.map(|_| format!("rooflint {}{NEXT}", plain::file(&source.path)))
         }
         Profiler::Rocprof => Some("rocprof-compute profile -n NAME -- APP".to_owned()),
         Profiler::Nvprof => nvprof_command(source, needs),

@@ -13,7 +13,7 @@ pub struct NextNcu<'a> {
     /// The kernels, the one with most to learn first.
     pub kernels: Vec<&'a Kernel>,
     /// Their names as Nsight Compute filters by them, each once.
-    pub names: Vec<String>,
+    pub names: Vec<NameFilter>,
     /// Which launches of these names to collect.
     pub launches: Collected,
     /// Time that the kernels could save, or that could not be judged.
@@ -22,9 +22,82 @@ pub struct NextNcu<'a> {
     pub all: Seconds,
     /// Totals of the run.
     pub totals: &'a Totals,
-    /// The input that takes the counters and keeps its times, as a command names it: one of the real run. `None` if the
-    /// counters are to be read alone.
+    /// The input that takes the counters and keeps its times, one of the real run, as a command names it, with the options
+    /// by which its device is known. `None` if the counters are to be read alone.
     pub beside: Option<String>,
+}
+
+/// Why nothing is worth collecting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NothingToCollect {
+    /// Counters would tell nothing of any kernel.
+    Explained,
+    /// The kernels that they would explain have no names to filter by.
+    Nameless,
+}
+
+/// A name by which Nsight Compute filters kernels: without templates, namespaces and parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NameFilter {
+    name: String,
+    /// Whether only the beginning is known: of names that were cut, and of those with tags of a compiler behind them.
+    is_prefix: bool,
+}
+
+impl NameFilter {
+    /// Returns the filter of a kernel by its name as the profiler wrote it; `None` where that has none.
+    #[must_use]
+    pub fn of(full_name: &str) -> Option<Self> {
+        let head = KernelName::parse(full_name).head;
+        let base = head.split(['<', '(']).next().unwrap_or_default();
+        // Numba's names have tags, as in `add[abi:v1]`.
+        let (base, is_tagged) =
+            base.split_once('[').map_or((base, false), |(before, _)| (before, true));
+        let whole = base.trim_end_matches(['.', '…']);
+        let name = whole.rsplit([':', ' ']).next().unwrap_or_default();
+        let is_prefix = is_tagged || whole.len() < base.len();
+        (!name.is_empty()).then(|| Self { name: name.to_owned(), is_prefix })
+    }
+
+    /// Whether a kernel of this filter passes.
+    fn takes(&self, other: &Self) -> bool {
+        if self.is_prefix { other.name.starts_with(&self.name) } else { *self == *other }
+    }
+
+    /// Returns the option of `ncu` that leaves only kernels of these names; empty without any.
+    #[must_use]
+    pub fn option(filters: &[Self]) -> String {
+        match filters {
+            [] => String::new(),
+            [Self { name, is_prefix: false }] => format!("-k {}", plain::quoted(name)),
+            several => {
+                let is_open = several.iter().any(|one| one.is_prefix);
+                let names: Vec<String> =
+                    several.iter().map(|one| one.expression(is_open)).collect();
+                let end = if is_open { "" } else { "$" };
+                let names = match names.as_slice() {
+                    [one] => one.clone(),
+                    several => format!("({})", several.join("|")),
+                };
+                format!("-k {}", plain::quoted(&format!("regex:^{names}{end}")))
+            }
+        }
+    }
+
+    /// The name as a regular expression has it, with its end where others are open.
+    fn expression(&self, is_open: bool) -> String {
+        let mut text = String::new();
+        for one in self.name.chars() {
+            if one.is_ascii_punctuation() && one != '_' {
+                text.push('\\');
+            }
+            text.push(one);
+        }
+        if is_open && !self.is_prefix {
+            text.push('$');
+        }
+        text
+    }
 }
 
 /// Launches to collect, of those whose names match.
@@ -53,34 +126,31 @@ const ENOUGH: f64 = 0.8;
 /// Nsight Compute replays each launch dozens of times: more than this take long.
 const LONG: usize = 50;
 
-/// The name by which Nsight Compute filters a kernel: without templates, namespaces and parameters. None where it has
-/// other characters than names have.
-#[must_use]
-pub fn filter_name(full_name: &str) -> Option<String> {
-    let head = KernelName::parse(full_name).head;
-    let base = head.split(['<', '(']).next().unwrap_or_default();
-    let base = base.rsplit([':', ' ']).next().unwrap_or_default();
-    let is_name = !base.is_empty() && base.chars().all(|one| one.is_alphanumeric() || one == '_');
-    is_name.then(|| base.to_owned())
-}
-
 impl Analysis {
     /// Returns the kernels of which counters would tell most: those that could save time, and those that
-    /// cannot be judged. `None` if there are none.
-    #[must_use]
-    pub fn next_ncu(&self, profile: &Profile) -> Option<NextNcu<'_>> {
-        let mut wanted: Vec<(&Kernel, String, Seconds)> = self
+    /// cannot be judged.
+    ///
+    /// # Errors
+    /// When there are none, or none that `ncu` can filter by name.
+    pub fn next_ncu(&self, profile: &Profile) -> Result<NextNcu<'_>, NothingToCollect> {
+        let stakes: Vec<(&Kernel, Seconds)> = self
             .kernels
             .iter()
             .map(|kernel| (kernel, at_stake(kernel)))
             .filter(|(_, stake)| *stake > Seconds::ZERO)
-            .filter_map(|(kernel, stake)| Some((kernel, filter_name(&kernel.full_name)?, stake)))
             .collect();
+        let all: Seconds = stakes.iter().map(|one| one.1).sum();
+        let named = |(kernel, stake): (_, _)| {
+            let kernel: &Kernel = kernel;
+            Some((kernel, NameFilter::of(&kernel.full_name)?, stake))
+        };
+        let is_any = !stakes.is_empty();
+        let mut wanted: Vec<(&Kernel, NameFilter, Seconds)> =
+            stakes.into_iter().filter_map(named).collect();
         wanted.sort_by(|one, two| two.2.total_cmp(&one.2));
-        let all: Seconds = wanted.iter().map(|one| one.2).sum();
         let mut stake = Seconds::ZERO;
         let mut kernels: Vec<&Kernel> = Vec::new();
-        let mut names: Vec<String> = Vec::new();
+        let mut names: Vec<NameFilter> = Vec::new();
         for (kernel, name, of) in wanted {
             if kernels.len() == MOST || stake >= all * ENOUGH {
                 break;
@@ -92,12 +162,17 @@ impl Analysis {
             }
         }
         if kernels.is_empty() {
-            return None;
+            return Err(if is_any {
+                NothingToCollect::Nameless
+            } else {
+                NothingToCollect::Explained
+            });
         }
         let launches = collected(profile, &kernels, &names);
         let totals = &self.totals;
-        let beside = of_real_run(profile);
-        Some(NextNcu { kernels, names, launches, at_stake: stake, all, totals, beside })
+        let options = self.device_options();
+        let beside = of_real_run(profile).map(|files| files + &options);
+        Ok(NextNcu { kernels, names, launches, at_stake: stake, all, totals, beside })
     }
 }
 
@@ -132,15 +207,19 @@ fn at_stake(kernel: &Kernel) -> Seconds {
 
 /// The shortest range of matching launches that has one of each kernel. Of several the first, which one step reaches, where the
 /// profile begins in the midst of a run; else the last, since the first launches of a program are those that warm up.
-fn collected(profile: &Profile, kernels: &[&Kernel], names: &[String]) -> Collected {
+fn collected(profile: &Profile, kernels: &[&Kernel], names: &[NameFilter]) -> Collected {
     let launches = &profile.launches;
-    let source = kernels.first().map(|kernel| launches.head(kernel.longest).source);
+    let first = kernels.first().map(|kernel| launches.head(kernel.longest));
+    let source = first.map(|head| head.source);
+    // `ncu` counts the launches of each process.
+    let process = first.map(|head| head.process);
     let keys: Vec<_> = kernels.iter().map(|kernel| launches.kernel_key(kernel.longest)).collect();
     let mut matches = HashMap::new();
     let mut rows: Vec<usize> = (0..launches.len()).collect();
     rows.sort_by_key(|row| launches.head(*row).start);
     let all = rows.len();
     leave_out_earlier(profile, source, &mut rows);
+    sort_by_call(profile, source, &mut rows);
     let is_amidst =
         rows.len() < all || profile.steps.iter().any(|step| Some(step.source) == source);
     let rows: Vec<usize> = rows
@@ -148,9 +227,10 @@ fn collected(profile: &Profile, kernels: &[&Kernel], names: &[String]) -> Collec
         .filter(|row| {
             let head = launches.head(*row);
             let is_match = *matches.entry(head.name).or_insert_with(|| {
-                filter_name(profile.names.get(head.name)).is_some_and(|name| names.contains(&name))
+                let of = NameFilter::of(profile.names.get(head.name));
+                of.is_some_and(|of| names.iter().any(|name| name.takes(&of)))
             });
-            is_match && Some(head.source) == source
+            is_match && Some(head.source) == source && Some(head.process) == process
         })
         .collect();
     let mut shapes: Vec<_> =
@@ -205,6 +285,28 @@ fn leave_out_earlier(profile: &Profile, source: Option<u16>, rows: &mut Vec<usiz
     });
 }
 
+/// Sorts launches as they were called, which is how `ncu` counts them: on several streams they may begin in another order.
+/// `rows` are in the order of their starts.
+fn sort_by_call(profile: &Profile, source: Option<u16>, rows: &mut [usize]) {
+    let of_source = |call: &&LaunchCall| Some(call.source) == source;
+    let called: HashMap<(HintId, u64), u64> = profile
+        .calls
+        .iter()
+        .filter(of_source)
+        .map(|call| ((call.device, call.work), call.start))
+        .collect();
+    // One without a call, as within a graph, follows what began before it.
+    let mut latest = 0;
+    let mut calls: HashMap<usize, u64> = HashMap::new();
+    for row in rows.iter() {
+        let head = profile.launches.head(*row);
+        let call = head.start.and_then(|start| called.get(&(head.device, start)));
+        latest = call.copied().unwrap_or(latest);
+        calls.insert(*row, latest);
+    }
+    rows.sort_by_key(|row| calls.get(row).copied());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,11 +320,24 @@ mod tests {
             ("void at::native::reduce_kernel<512, 1, at::native::Op<float> >(Op)", "reduce_kernel"),
             ("volta_sgemm_128x64_tn", "volta_sgemm_128x64_tn"),
             ("void cutlass::Kernel<cutlass_80_tensorop>(Params)", "Kernel"),
+            ("fusion.12", "fusion.12"),
+            ("k#5_1", "k#5_1"),
+            ("add_kernel$241(Array<float, 1, C, mutable, aligned>)", "'add_kernel$241'"),
+            ("__main__::add_kernel[abi:v1][abi:cw51c](Array<float>)", "'regex:^add_kernel'"),
+            ("cut_name...", "'regex:^cut_name'"),
         ] {
-            assert_eq!(filter_name(name).as_deref(), Some(filter), "{name}");
+            let found = NameFilter::of(name).unwrap();
+            assert_eq!(NameFilter::option(&[found]), format!("-k {filter}"), "{name}");
         }
-        assert_eq!(filter_name("cut_name..."), None);
-        assert_eq!(filter_name(""), None);
+        assert_eq!(NameFilter::of(""), None);
+        let all = |names: &[&str]| {
+            let filters: Vec<_> = names.iter().map(|name| NameFilter::of(name).unwrap()).collect();
+            NameFilter::option(&filters)
+        };
+        assert_eq!(all(&["a", "fusion.1"]), r"-k 'regex:^(a|fusion\.1)$'");
+        assert_eq!(all(&["a", "b[abi:v1]"]), "-k 'regex:^(a$|b)'");
+        let tagged = NameFilter::of("add[abi:v1](int)").unwrap();
+        assert!(tagged.takes(&tagged) && tagged.takes(&NameFilter::of("add_more").unwrap()));
     }
 
     /// The choice for a trace of kernels with these names and times in microseconds, in this order; names with an
@@ -245,7 +360,7 @@ mod tests {
         let options = Options { device: Some("A100 SXM4 80GB".to_owned()), ..Options::default() };
         let analysis = analyze(&profile, &Catalog::builtin(), &options).unwrap();
         let next = analysis.next_ncu(&profile).unwrap();
-        (next.names, next.launches)
+        (next.names.into_iter().map(|one| one.name).collect(), next.launches)
     }
 
     /// `a` and `b` have most of the time; the last range with both has `bx` between them, which matches by name.
@@ -298,6 +413,25 @@ mod tests {
         assert_eq!(launches([false, true, true, true]), Collected::Range { skip: 0, count: 2 });
         // Without any call in the trace nothing says when it began.
         assert_eq!(launches([false; 4]), Collected::Range { skip: 2, count: 2 });
+    }
+
+    /// `slow` is called first on one stream, and runs when two launches of another shape have ended on the other.
+    #[test]
+    fn launches_are_counted_as_they_were_called() {
+        let event = |call: u32, start: u32, stream: u32, blocks: u32, time: u32| {
+            format!(
+                r#"{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": {call}.5, "dur": 1.0,
+                "args": {{"correlation": {call}}}}},{{"ph": "X", "cat": "kernel", "name": "slow", "ts": {start}.5, "dur": {time}.5,
+                "args": {{"stream": {stream}, "correlation": {call}, "grid": [{blocks}, 1, 1], "block": [32, 1, 1]}}}}"#
+            )
+        };
+        let events = [
+            event(10, 9_000, 8, 111, 4000),
+            event(20, 1_000, 7, 222, 50),
+            event(30, 2_000, 7, 222, 50),
+        ];
+        let text = format!("{{\"schemaVersion\": 1, \"traceEvents\": [{}]}}", events.join(","));
+        assert_eq!(chosen(text).1, Collected::Range { skip: 0, count: 1 });
     }
 
     #[test]

@@ -83,6 +83,7 @@ impl Device {
             achievable: Achievable::default(),
             tdp_watts: None,
             pcie: None,
+            c2c: None,
             nvlink: None,
             launch_year: None,
             confidence: None,

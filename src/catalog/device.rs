@@ -75,6 +75,9 @@ pub struct Device {
     pub tdp_watts: Option<u32>,
     /// `PCIe` generation and width, such as `5.0 x16`.
     pub pcie: Option<String>,
+    /// Bandwidth of `NVLink-C2C` to the host, both directions together.
+    #[serde(rename = "c2c_bytes_per_s")]
+    pub c2c: Option<Figure<BytesPerSecond>>,
     /// Bandwidth to other GPUs, both directions together.
     #[serde(rename = "nvlink_bytes_per_s")]
     pub nvlink: Option<Figure<BytesPerSecond>>,

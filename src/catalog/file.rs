@@ -92,6 +92,7 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
         },
         tdp_watts: sources.plain("tdp_w", wire.tdp_w),
         pcie: sources.plain("pcie", wire.pcie),
+        c2c: sources.figure(wire.c2c_gbs, GIGA, BytesPerSecond::new),
         nvlink: sources.figure(wire.nvlink_gbs, GIGA, BytesPerSecond::new),
         launch_year: sources.plain("launch_year", wire.launch_year),
         exceptions: wire.exceptions.into_iter().map(exception).collect(),

@@ -4,10 +4,18 @@ use super::Device;
 use crate::units::BytesPerSecond;
 
 impl Device {
-    /// Returns the PCI Express bandwidth in one direction, net of encoding.
+    /// Returns the bandwidth to the host in one direction, and what link that is: NVLink-C2C where the device has it,
+    /// else PCI Express, net of encoding.
     #[must_use]
-    pub fn pcie_bandwidth(&self) -> Option<BytesPerSecond> {
-        pcie_bandwidth(self.pcie.as_deref()?)
+    pub fn host_link(&self) -> Option<(BytesPerSecond, String)> {
+        if let Some(both) = &self.c2c {
+            return Some((
+                both.value / 2.0,
+                format!("NVLink-C2C, half of both directions ({})", both.source),
+            ));
+        }
+        let pcie = self.pcie.as_deref()?;
+        Some((pcie_bandwidth(pcie)?, format!("PCIe {pcie}, net of encoding")))
     }
 }
 

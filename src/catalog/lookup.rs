@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::device::{Device, Provenance};
 use super::error::{CatalogError, listed};
 use super::evidence::{Evidence, alike, is_gfx};
-use super::names::{nearest, normalized, split_mig};
+use super::names::{nearest, normalized, run_together, split_mig};
 use super::observed::Observed;
 use super::{BuiltinDevice, DEVICES, file};
 use crate::model::DeviceHint;
@@ -121,10 +121,16 @@ impl Catalog {
         observed: &Observed,
     ) -> Result<Device, CatalogError> {
         let (whole, slice) = split_mig(name);
-        let named = self.named(&normalized(whole))?;
+        let mut named = self.named(&normalized(whole))?;
         if named.is_empty() {
-            let nearest = nearest(whole, &self.spellings()?);
-            return Err(CatalogError::NotFound { name: name.to_owned(), nearest });
+            let spellings = self.spellings()?;
+            for name in run_together(whole, &spellings) {
+                named.extend(self.named(&normalized(name))?);
+            }
+            if named.is_empty() {
+                let nearest = nearest(whole, &spellings);
+                return Err(CatalogError::NotFound { name: name.to_owned(), nearest });
+            }
         }
         let candidates: Vec<String> = named.iter().map(|device| device.name.clone()).collect();
         let narrow = |named| Evidence::of(hint, observed).narrow(named).best;

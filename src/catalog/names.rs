@@ -69,6 +69,19 @@ pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
     shown
 }
 
+/// Returns those of `names` that are the wanted one but for blanks: `RTX4090`, `MI 300X`.
+pub(super) fn run_together<'n>(wanted: &str, names: &'n [(String, String)]) -> Vec<&'n str> {
+    let joined = |name: &str| normalized(name).replace(' ', "");
+    let wanted = joined(wanted);
+    let mut found: Vec<&str> = Vec::new();
+    for (spelling, proposal) in names {
+        if !wanted.is_empty() && joined(spelling) == wanted && !found.contains(&&**proposal) {
+            found.push(proposal);
+        }
+    }
+    found
+}
+
 fn resemblance(wanted: &str, name: &str) -> f64 {
     let has = |word| words(name).any(|other| other == word);
     let spelling = strsim::jaro_winkler(wanted, name);
@@ -112,6 +125,8 @@ mod tests {
         let names = ["RTX A1000", "A100 PCIe 80GB", "A10"].map(|name| (name.into(), name.into()));
         assert_eq!(nearest("a100", &names)[0], "A100 PCIe 80GB");
         assert_eq!(nearest("zzz", &names), Vec::<String>::new());
+        assert_eq!(run_together("A100PCIe 80 GB", &names), ["A100 PCIe 80GB"]);
+        assert!(run_together("A100", &names).is_empty());
         assert_eq!(slug("My GPU (2nd)"), "my-gpu-2nd");
     }
 }

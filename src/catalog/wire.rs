@@ -79,6 +79,8 @@ pub(super) struct DeviceWire {
     pub(super) tdp_w: Option<Cited<u32>>,
     /// Bandwidth of `NVLink` in GB/s.
     pub(super) nvlink_gbs: Option<Cited<Positive>>,
+    /// Bandwidth of `NVLink-C2C` to the host in GB/s, both directions together.
+    pub(super) c2c_gbs: Option<Cited<Positive>>,
     /// Year of the launch.
     pub(super) launch_year: Option<Cited<u16>>,
     /// PCI Express generation and lanes.

@@ -13,7 +13,7 @@ use super::held::Held;
 use super::output::{self, Outputs, Place, Places};
 use super::terminal::Terminal;
 use super::{clock, config, reading, session, what_if};
-use crate::analysis::{self, Analysis, Explanation, Kernel, WhatIf};
+use crate::analysis::{self, Analysis, Explanation, Kernel, NothingToCollect, WhatIf};
 use crate::compare::Run;
 use crate::gate::{self, Policy, Setting};
 use crate::ingest::{self, Options};
@@ -64,7 +64,7 @@ pub(super) struct Demo {
 #[command(next_help_heading = "Output")]
 struct Out {
     #[command(flatten)]
-    outputs: Outputs,
+    outputs: Outputs<true>,
 
     /// Print all sections: every kernel with its evidence, how it was judged, roofs and input
     #[arg(long)]
@@ -103,13 +103,23 @@ struct Out {
 /// What pictures show, and how.
 #[derive(Debug, Args)]
 pub(super) struct Drawing {
-    /// Choose what a picture (.svg, .png) shows
+    /// Choose what a picture (.svg, .png) shows [default: roofline]
     #[cfg(feature = "plot")]
-    #[arg(long, value_name = "SUBJECT", default_value = "roofline", value_parser = subjects(), help_heading = "Pictures", hide_short_help = true)]
-    figure: Subject,
+    #[arg(long, value_name = "SUBJECT", value_parser = subjects(), help_heading = "Pictures", hide_short_help = true)]
+    figure: Option<Subject>,
 
     #[command(flatten)]
     picture: Picture,
+}
+
+impl Drawing {
+    /// The options, and which were given.
+    fn given(&self) -> Vec<(&'static str, bool)> {
+        let mut given = self.picture.given().to_vec();
+        #[cfg(feature = "plot")]
+        given.push(("--figure", self.figure.is_some()));
+        given
+    }
 }
 
 #[cfg(feature = "plot")]
@@ -126,7 +136,8 @@ impl Drawing {
         baseline: Option<&Analysis>,
         encoding: Encoding,
     ) -> Result<Vec<u8>, PictureError> {
-        report::picture(report, baseline, self.figure, &self.canvas(), encoding)
+        let subject = self.figure.unwrap_or_default();
+        report::picture(report, baseline, subject, &self.canvas(), encoding)
     }
 }
 
@@ -162,12 +173,13 @@ impl Job {
         output: &Out,
         terminal: &Terminal,
     ) -> Result<Self, Failure> {
+        let drawing = output.drawing.given();
         let places = if output.explain {
             output.outputs.places("format of explanations")?
         } else if output.next_ncu {
             output.outputs.places("format of commands")?
         } else {
-            output.outputs.places_or_pictures(FORMAT)?
+            output.outputs.places_or_pictures(FORMAT, &drawing)?
         };
         let config = config::load(advice, terminal)?;
         let policy = config.gate.clone();
@@ -243,9 +255,15 @@ fn report(
             return Err(Failure::usage("the export has no times, which decide what to collect")
                 .help("give a file with times along with it, of the same program"));
         }
-        let next = judged.analysis.next_ncu(profile).ok_or_else(|| {
-            Failure::usage("no kernel has time that counters could explain")
-                .help("all are at their roofline, launch-bound, or communication")
+        let next = judged.analysis.next_ncu(profile).map_err(|nothing| match nothing {
+            NothingToCollect::Explained => {
+                Failure::usage("no kernel has time that counters could explain")
+                    .help("all are at their roofline, launch-bound, or communication")
+            }
+            NothingToCollect::Nameless => {
+                Failure::usage("the kernels that counters could explain have no names to filter by")
+                    .help("profile all: ncu --set full --import-source yes --filter-mode per-launch-config --launch-count 1 -o next APP")
+            }
         })?;
         return output::write(places, &next, restyled, terminal);
     }

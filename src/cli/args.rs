@@ -144,7 +144,7 @@ pub(super) struct Model {
     pub(super) ceilings: Ceilings,
 
     /// Minimum measured/roofline ratio to flag a kernel [default: 1.5; 2.0 for spec]
-    #[arg(long, value_name = "H", value_parser = threshold)]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, value_parser = threshold)]
     pub(super) threshold: Option<f64>,
 
     /// Minimum savings to flag a kernel [default: 50us, at most 5% of the run]
@@ -152,7 +152,7 @@ pub(super) struct Model {
     pub(super) min_savings: Option<Seconds>,
 
     /// Ignore savings below this fraction of the run, such as 1% [default: 1%]
-    #[arg(long, value_name = "SHARE", value_parser = min_share)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = min_share)]
     pub(super) min_share: Option<f64>,
 }
 
@@ -228,15 +228,22 @@ pub(super) struct Picture {
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, hide_short_help = true)]
     pub(super) size: Option<(u32, u32)>,
 
-    /// Use a light or dark background for pictures
-    #[arg(long, value_name = "THEME", default_value = "light", hide_short_help = true)]
-    pub(super) theme: Theme,
+    /// Use a light or dark background for pictures [default: light]
+    #[arg(long, value_name = "THEME", hide_short_help = true)]
+    pub(super) theme: Option<Theme>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Theme {
     Light,
     Dark,
+}
+
+impl Picture {
+    /// The options, and which were given.
+    pub(super) fn given(&self) -> [(&'static str, bool); 2] {
+        [("--size", self.size.is_some()), ("--theme", self.theme.is_some())]
+    }
 }
 
 #[cfg(feature = "plot")]
@@ -248,7 +255,7 @@ impl Picture {
             Some((width, height)) => (width, Some(height)),
             None => (default.width, default.height),
         };
-        crate::report::Canvas { width, height, dark: self.theme == Theme::Dark }
+        crate::report::Canvas { width, height, dark: self.theme == Some(Theme::Dark) }
     }
 }
 

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::args::{Configuration, Model, Reading};
 use super::exit::{Code, Failure};
 use super::origin::found;
-use super::output::{self, Outputs};
+use super::output::{self, Kind, Outputs, Place};
 use super::sides::{self, Side, Sides};
 use super::store::{Chosen, FOLDER};
 use super::terminal::Terminal;
@@ -299,6 +299,16 @@ fn show(command: &Show, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of baselines")?;
     let store = Store::open(&command.store)?;
     let entries: Vec<&Entry> = store.find(&command.entry)?;
+    let is_json = |place: &Place<Kind>| place.format == Kind::Named("json");
+    if entries.len() > 1 && places.iter().any(is_json) {
+        let names: Vec<String> =
+            entries.iter().map(|entry| format!("{}/{}", entry.name, entry.id)).collect();
+        let (many, entry) = (entries.len(), &command.entry);
+        return Err(Failure::usage(format!(
+            "{entry} is {many} runs, and a document of JSON is one"
+        ))
+        .help(format!("name one: {}", names.join(", "))));
+    }
     let pages = BaselinePages { entries: &entries, now: clock::now(), top: command.top };
     let style = |style, _: &Path| Style { full_names: command.full_names, ..style };
     output::write(&places, &pages, style, terminal)

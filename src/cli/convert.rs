@@ -9,7 +9,6 @@ use super::exit::Failure;
 use super::output::{self, Known, Place};
 use super::reading::read_whole;
 use super::terminal::Terminal;
-#[cfg(feature = "frames")]
 use super::{config, session};
 use crate::table::Table;
 
@@ -24,9 +23,9 @@ pub(super) struct Convert {
     #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", required = true)]
     paths: Vec<PathBuf>,
 
-    /// Name of the run in a folder of partitions
-    #[arg(long, value_name = "NAME", default_value = "run")]
-    run: String,
+    /// Name of the run in a folder of partitions [default: run]
+    #[arg(long, value_name = "NAME")]
+    run: Option<String>,
 
     /// Set the GPU of the ranks in a folder of partitions, if the exports do not name it or name it wrong
     #[arg(long, value_name = "NAME")]
@@ -65,6 +64,18 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
             .help("run the command again for the other outputs")),
         };
     }
+    if command.run.is_some() {
+        return Err(Failure::usage("--run has no effect: no folder of partitions is written")
+            .help("add -o FOLDER/, or leave it out"));
+    }
+    // What only partitions need may be set for all commands: it is checked, and left alone.
+    let catalog = super::catalog::load(&command.devices)?;
+    if let Some(name) = &command.device {
+        session::known(&catalog, name)?;
+    }
+    if command.configuration.config.is_some() {
+        config::find(&command.configuration, terminal)?;
+    }
     let places = output::places(&command.paths, None, KNOWN, "table format")?;
     #[cfg(not(feature = "frames"))]
     if places.iter().any(|place| matches!(place.format, Format::Parquet)) {
@@ -97,7 +108,7 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
     let files = super::reading::rank_files(&command.reading)?;
     let partitioning = Partitioning {
         folder,
-        run: &command.run,
+        run: command.run.as_deref().unwrap_or("run"),
         options: &options,
         catalog: &catalog,
         device: command.device.as_deref(),

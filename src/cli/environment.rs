@@ -30,11 +30,14 @@ pub(super) const VARIABLES: [Variable; 13] = [
     variable("ROOFLINT_MIN_SHARE", "min-share"),
     variable("ROOFLINT_SELECT", "select"),
     variable("ROOFLINT_IGNORE", "ignore"),
-    variable("ROOFLINT_STORE", "store"),
+    variable(STORE, "store"),
     variable("ROOFLINT_THREADS", "threads"),
     variable(COLOR, "color"),
     variable(ERROR_FORMAT, "error-format"),
 ];
+
+/// Stands for `--store`, and for the argument of `trend`.
+pub(super) const STORE: &str = "ROOFLINT_STORE";
 
 /// Stands for `--color`.
 pub(super) const COLOR: &str = "ROOFLINT_COLOR";

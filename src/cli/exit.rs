@@ -22,7 +22,7 @@ pub const GATE_FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// An input could not be read, or holds no kernel.
 pub const UNREADABLE: u8 = 3;
-/// Inconclusive, where a policy asks for it.
+/// Inconclusive: the gate could not compare, or a policy asks for it.
 pub const INCONCLUSIVE: u8 = 4;
 
 /// Every exit code with its meaning, as `--help` and the documentation list them.
@@ -31,7 +31,7 @@ pub const TABLE: [(u8, &str); 5] = [
     (GATE_FAILED, "a gate failed"),
     (USAGE, "usage, configuration or device error"),
     (UNREADABLE, "the input could not be read or holds no kernel"),
-    (INCONCLUSIVE, "inconclusive, where the policy asks for it"),
+    (INCONCLUSIVE, "inconclusive: nothing could be compared, or the policy asks for it"),
 ];
 
 /// What kind of error it is, for programs.
@@ -124,8 +124,6 @@ pub(super) enum Failure {
     Analysis(AnalysisError),
     Predict(PredictError),
     History(crate::history::HistoryError),
-    /// The reader of the output went away: not a failure of ours.
-    BrokenPipe,
     /// A verdict that was given in full, and ends the command with this code.
     Verdict(u8),
     Output {
@@ -170,7 +168,6 @@ impl Failure {
     /// The exit code; the match is exhaustive on purpose.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::BrokenPipe => DONE,
             Self::Verdict(code) => *code,
             Self::CommandLine(error) if !error.use_stderr() => DONE,
             Self::Usage { .. }
@@ -190,7 +187,7 @@ impl Failure {
     /// What kind of error it is; none where it is not one.
     pub(super) fn kind(&self) -> Option<Code> {
         match self {
-            Self::BrokenPipe | Self::Verdict(_) => None,
+            Self::Verdict(_) => None,
             Self::CommandLine(error) if !error.use_stderr() => None,
             Self::Usage { .. } | Self::CommandLine(_) => Some(Code::Usage),
             Self::Config(_) => Some(Code::Configuration),
@@ -250,7 +247,7 @@ impl Failure {
             Self::Analysis(error) => Some(error.help()),
             Self::Predict(error) => error.help(),
             Self::History(error) => Some(error.help().to_owned()),
-            Self::BrokenPipe | Self::Verdict(_) => None,
+            Self::Verdict(_) => None,
             Self::Output { cause, .. } => Some(plain::to_write(cause).to_owned()),
         }
     }
@@ -270,7 +267,6 @@ impl fmt::Display for Failure {
             Self::Analysis(error) => chain(error, f),
             Self::Predict(error) => chain(error, f),
             Self::History(error) => error.fmt(f),
-            Self::BrokenPipe => f.write_str("broken pipe"),
             Self::Verdict(code) => write!(f, "exit code {code}"),
             Self::Output { path, cause } => write!(f, "{path}: cannot write: {}", plain::io(cause)),
         }

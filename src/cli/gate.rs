@@ -26,7 +26,7 @@ use crate::units::{RelativeChange, Share};
 
 const GATE_EXAMPLES: &str = "\
 Examples:
-  rooflint gate now.csv --baseline main.csv         one run each: only warns
+  rooflint gate now.csv --baseline main.csv         one run each: declared noise
   rooflint gate 'now-*.csv' --baseline 'main-*.csv' repeated runs: measured noise
   rooflint gate b1.csv b2.csv --baseline a1.csv a2.csv --order ABBA
   rooflint gate 'now-*.csv' --baseline baselines/   the newest runs of a store
@@ -78,12 +78,12 @@ pub(super) struct Gate {
     #[arg(long, value_name = "SHARE", value_parser = coverage, help_heading = "Policy")]
     coverage: Option<Share>,
 
-    /// Always exit 0; what fails is reported as a warning
+    /// Exit 0 whatever the verdict; what fails is reported as a warning
     #[arg(long, help_heading = "Policy")]
     exit_zero: bool,
 
     /// Check that the policy catches an injected slowdown
-    #[arg(long, help_heading = "Policy", conflicts_with_all = ["paths", "exit_zero"])]
+    #[arg(long, help_heading = "Policy", conflicts_with_all = ["paths", "exit_zero", "format", "across_devices", "full_names", "order", "allow_missing_baseline"])]
     self_test: bool,
 
     /// Inject this slowdown with --self-test
@@ -285,7 +285,10 @@ fn decided(
     mut baseline: sides::Side,
 ) -> Result<Decided, Failure> {
     let sides::Side { runs: current, notes } = current;
-    let is_first = baseline.runs.is_empty() && command.yardstick.allow_missing_baseline;
+    // Without --baseline there never will be one.
+    let is_first = baseline.runs.is_empty()
+        && command.yardstick.allow_missing_baseline
+        && !command.baseline.is_empty();
     let has_checks = !policy.bounds.is_empty() || !policy.required.is_empty();
     if baseline.runs.is_empty() && !has_checks && !is_first {
         let help =

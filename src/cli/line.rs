@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, ValueEnum};
 
 use super::commands::Cli;
@@ -55,6 +55,12 @@ pub(super) fn understood(mut arguments: Vec<OsString>, width: Option<u16>) -> Re
 
 /// The variable whose value is wrong.
 fn blamed(error: &clap::Error, used: &[Variable]) -> Option<Variable> {
+    if error.kind() == ErrorKind::InvalidUtf8 {
+        let is_wrong = |one: &&Variable| {
+            environment::value(one.name).is_some_and(|value| value.to_str().is_none())
+        };
+        return used.iter().find(is_wrong).copied();
+    }
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg) else { return None };
     let wrong = wrong.split([' ', '=']).next()?.strip_prefix("--")?;
     used.iter().find(|variable| variable.option == wrong).copied()

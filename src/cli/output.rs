@@ -104,6 +104,11 @@ fn named<T: Copy>(
         let text = output.to_string_lossy();
         let named = text.split_once('=').and_then(|(name, path)| Some((by_name(name)?, path)));
         places.push(match named {
+            Some((_, "")) => {
+                return Err(Failure::usage(format!("-o {text}: no file is named")).help(format!(
+                    "write for example -o {text}FILE; for the standard output -o {text}-"
+                )));
+            }
             Some((known, path)) => Place { path: PathBuf::from(path), format: known.format },
             None if text == "-" => stdout(),
             // As other programs have it: `-o json` is the format, for standard output.
@@ -165,15 +170,15 @@ fn no_format<T>(path: &str, known: &[Known<T>], what: &str) -> Failure {
     ))
 }
 
-/// Where a command writes, and in which formats.
+/// Where a command writes, and in which formats; with `PICTURES` its subject can be drawn.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(super) struct Outputs {
+pub(super) struct Outputs<const PICTURES: bool = false> {
     /// Set the format of standard output
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|format| format.name)))]
     format: Option<String>,
 
-    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", id = "paths", help = help(report::NO_OWN, ", .svg, .png"))]
+    #[arg(short = 'o', long = "output", value_name = "[FORMAT=]PATH", id = "paths", help = help(report::NO_OWN, if PICTURES { ", .svg, .png" } else { "" }))]
     paths: Vec<PathBuf>,
 }
 
@@ -268,15 +273,31 @@ pub(super) fn parquet(_: &Table<'_>) -> Result<Vec<u8>, Failure> {
         .help("build with the feature `frames`, or write .csv or .json"))
 }
 
-impl Outputs {
+impl<const PICTURES: bool> Outputs<PICTURES> {
     /// The places for a subject without a picture.
     pub(super) fn places(&self, what: &str) -> Result<Places, Failure> {
         places_for((&self.paths, self.format.as_deref()), report::NO_OWN, what)
     }
+}
 
-    /// The places for a subject that there is a picture of.
-    pub(super) fn places_or_pictures(&self, what: &str) -> Result<Places, Failure> {
-        places_or_pictures((&self.paths, self.format.as_deref()), what)
+impl Outputs<true> {
+    /// The places for a subject that there is a picture of; `drawing` are the options of pictures, and which were
+    /// given.
+    pub(super) fn places_or_pictures(
+        &self,
+        what: &str,
+        drawing: &[(&str, bool)],
+    ) -> Result<Places, Failure> {
+        let places = places_or_pictures((&self.paths, self.format.as_deref()), what)?;
+        let is_picture =
+            |place: &Place<Kind>| !matches!(place.format, Kind::Named(_) | Kind::Parquet);
+        match drawing.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) if !places.iter().any(is_picture) => {
+                Err(Failure::usage(format!("{option} has no effect: no picture is written"))
+                    .help("add -o FILE.svg or -o FILE.png, or leave it out"))
+            }
+            _ => Ok(places),
+        }
     }
 }
 

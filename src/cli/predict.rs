@@ -63,7 +63,7 @@ pub(super) struct Predict {
     dtype: Option<String>,
 
     /// Run the main operations on this pipe, such as `bf16_matrix`
-    #[arg(long, value_name = "PIPE", hide_possible_values = true, value_parser = PossibleValuesParser::new(Pipe::ALL.iter().map(|pipe| pipe.key())))]
+    #[arg(long, value_name = "PIPE", hide_possible_values = true, value_parser = PossibleValuesParser::new(Pipe::ALL.iter().filter(|pipe| **pipe != Pipe::Unstated).map(|pipe| pipe.key())))]
     pipe: Option<String>,
 
     /// Use matrix or vector units for matrix products, whatever the format
@@ -75,7 +75,7 @@ pub(super) struct Predict {
     launch: Option<String>,
 
     #[command(flatten)]
-    outputs: Outputs,
+    outputs: Outputs<true>,
 
     #[command(flatten)]
     picture: Picture,
@@ -92,7 +92,7 @@ pub(super) fn run(command: &Predict, terminal: &Terminal) -> Result<(), Failure>
         let places = command.outputs.places(WHAT)?;
         return listed(command)?.write(&places, terminal);
     }
-    let places = command.outputs.places_or_pictures(WHAT)?;
+    let places = command.outputs.places_or_pictures(WHAT, &command.picture.given())?;
     write(&estimate(command)?.predicted(), command, &places, terminal)
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Schema {
     document: String,
 
     /// List the schemas
-    #[arg(long)]
+    #[arg(long, conflicts_with = "document")]
     list: bool,
 
     /// Set the format of the list

@@ -8,6 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 use super::args;
 use super::exit::{Code, Failure};
 use super::problem::Problem;
+use crate::plain;
 use crate::report::Style;
 use crate::unfinished::Unfinished;
 
@@ -144,7 +145,7 @@ impl Terminal {
 
     /// Reports a failure on standard error.
     pub(super) fn fail(&self, failure: &Failure) {
-        if matches!(failure, Failure::BrokenPipe | Failure::Verdict(_)) {
+        if matches!(failure, Failure::Verdict(_)) {
             return;
         }
         if let Some(problem) = Problem::of(failure).filter(|_| self.json_errors) {
@@ -288,7 +289,8 @@ fn buffered(
 fn put(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     match buffered(&mut io::stdout().lock(), write) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
+        // Who reads has enough. Other outputs are wanted all the same, and so is the verdict.
+        Err(error) if plain::is_closed_pipe(&error) => Ok(()),
         Err(cause) => Err(Failure::stdout(cause)),
     }
 }

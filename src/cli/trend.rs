@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::args::{Configuration, Picture};
+use super::environment::{self, STORE};
 use super::exit::{self, Failure};
 use super::output::{self, Outputs};
 use super::store::{Chosen, FOLDER};
@@ -33,9 +34,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Trend {
-    /// The store of baselines, or a partitioned launch table with runs named by date
-    #[arg(value_name = "STORE", default_value = FOLDER)]
-    store: PathBuf,
+    /// The store of baselines, or a partitioned launch table with runs named by date [default: baselines]
+    #[arg(value_name = "STORE")]
+    store: Option<PathBuf>,
 
     #[command(flatten)]
     chosen: Chosen,
@@ -64,7 +65,7 @@ pub(super) struct Trend {
     configuration: Configuration,
 
     #[command(flatten)]
-    outputs: Outputs,
+    outputs: Outputs<true>,
 
     #[command(flatten)]
     picture: Picture,
@@ -94,12 +95,16 @@ impl Followed {
 }
 
 pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
-    let places = command.outputs.places_or_pictures("format of trends")?;
+    let places =
+        command.outputs.places_or_pictures("format of trends", &command.picture.given())?;
     let session = || {
         let config = config::find(&command.configuration, terminal)?;
         session::configured(&[], config)
     };
-    let (store, judged) = store::open(&command.store, session)?;
+    // An argument has no variable of its own, as the option of other commands has.
+    let folder = command.store.clone().or_else(|| environment::value(STORE).map(PathBuf::from));
+    let folder = folder.unwrap_or_else(|| PathBuf::from(FOLDER));
+    let (store, judged) = store::open(&folder, session)?;
     let filter = command.chosen.filter()?;
     let kernel = command.kernel.as_deref();
     let trend = history::trend(&store, &filter, command.metric.metric(), kernel);

@@ -53,7 +53,10 @@ impl IngestError {
 
     /// An error about a file that does not exist, with the name that was probably meant.
     pub(super) fn missing(path: &Path) -> Self {
-        let near = nearest(path).map(|near| format!(" (did you mean {near}?)"));
+        let link = std::fs::read_link(path).ok();
+        let link = link.map(|to| format!(" (a link to {}, which is not there)", to.display()));
+        let near = || nearest(path).map(|near| format!(" (did you mean {near}?)"));
+        let near = link.or_else(near);
         let message = format!("no such file: {}{}", path.display(), near.unwrap_or_default());
         Self::new("", message).help("check the path; a folder or a quoted pattern works too")
     }
@@ -165,7 +168,8 @@ fn nearest(path: &Path) -> Option<String> {
         files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()));
     let alike =
         |name: String| (strsim::osa_distance(&wanted.to_lowercase(), &name.to_lowercase()), name);
-    let (distance, name) = names.map(alike).min()?;
+    // A link that leads nowhere is there by its name.
+    let (distance, name) = names.filter(|name| *name != wanted).map(alike).min()?;
     let near =
         folder.map_or_else(|| name.clone(), |folder| folder.join(&name).display().to_string());
     (distance * 3 <= wanted.chars().count()).then_some(near)

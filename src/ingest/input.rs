@@ -188,7 +188,7 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
         // To open a pipe waits for who writes into it.
         Input::Found(path) if path.metadata().is_ok_and(|of| !of.is_file()) => {
             return Err(Fault {
-                message: "this is no file, and pipes and devices are not looked for".to_owned(),
+                message: "a pipe or device, which is not looked for in folders".to_owned(),
                 help: "name it to read it".into(),
                 is_missing: false,
             });

@@ -108,7 +108,29 @@ impl Arguments {
     /// [`PredictError::Shape`] if values are inconsistent, [`PredictError::Overflow`] if a count is
     /// too large.
     pub fn count(&self) -> Result<Count, PredictError> {
-        (self.form.count)(self)?.checked(self.form.name)
+        let count = (self.form.count)(self)?.checked(self.form.name)?;
+        let is_complex = |value: &Value| matches!(value, Value::Type(one) if one.is_complex());
+        if !self.form.is_complex && !count.work.is_empty() && self.values.values().any(is_complex) {
+            return Err(self.misfit(
+                "its operations are those of real numbers; complex ones are counted by gemm and fft, or `given`",
+            ));
+        }
+        Ok(count)
+    }
+
+    /// Returns the format in which two operands are multiplied: the narrow one is widened first.
+    ///
+    /// # Errors
+    /// [`PredictError::Shape`] for formats that no unit multiplies and neither of which is the wider.
+    pub(super) fn multiplied(&self, a: DataType, b: DataType) -> Result<DataType, PredictError> {
+        let is_mixed = a.bits().total_cmp(&b.bits()).is_eq() && a.precision() != b.precision();
+        if is_mixed || a.is_complex() != b.is_complex() {
+            let (a, b) = (a.name(), b.name());
+            return Err(self.misfit(format!(
+                "{a} by {b}: neither is widened to the other; give the format after conversion for both"
+            )));
+        }
+        Ok(a.wider(b))
     }
 
     /// Returns a number; undefined for `auto`.

@@ -73,7 +73,7 @@ pub struct Transfer {
 #[serde(rename_all = "lowercase")]
 pub enum Link {
     /// To the host.
-    Pcie,
+    Host,
     /// To other devices; one direction is half of the bandwidth that is quoted.
     Peers,
 }
@@ -184,7 +184,8 @@ impl Count {
             return Err(PredictError::Overflow { form, what: "operations" });
         }
         let link = self.link.map_or(0.0, |link| link.bytes.get());
-        if !sound(self.read_bytes().get()) || !sound(self.written_bytes().get()) || !sound(link) {
+        let moved = [self.read_bytes(), self.written_bytes(), self.bytes()];
+        if !moved.iter().all(|bytes| sound(bytes.get())) || !sound(link) {
             return Err(PredictError::Overflow { form, what: "bytes" });
         }
         Ok(self)

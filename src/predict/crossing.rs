@@ -7,11 +7,10 @@ use super::error::PredictError;
 use super::judge::predict;
 use super::number;
 use super::options::Options;
-use super::prediction::Prediction;
+use super::prediction::{PredictedLimiter, Prediction};
 use super::sweep::Sweep;
 use crate::catalog::Device;
 use crate::model::Pipe;
-use crate::roofline::Limiter;
 use crate::units::{FlopsPerByte, Seconds};
 
 /// Probes between the ends of the range, beside the swept values themselves.
@@ -33,9 +32,9 @@ pub struct Crossing {
     /// Largest value of the range.
     pub to: u64,
     /// Limiter at the smallest value.
-    pub first: Limiter,
+    pub first: PredictedLimiter,
     /// Limiter at the largest value.
-    pub last: Limiter,
+    pub last: PredictedLimiter,
     /// Intensity at the smallest value.
     #[serde(rename = "first_intensity_flop_per_byte")]
     pub first_intensity: Option<FlopsPerByte>,
@@ -60,7 +59,7 @@ pub struct Turn {
     /// The first value of the new side; `before + 1`, unless values between do not fit the form.
     pub after: u64,
     /// Limiter from `after` on.
-    pub becomes: Limiter,
+    pub becomes: PredictedLimiter,
     /// Intensity at `after`.
     #[serde(rename = "intensity_flop_per_byte")]
     pub intensity: Option<FlopsPerByte>,
@@ -76,7 +75,7 @@ pub struct Turn {
 #[derive(Clone, Copy)]
 struct Probe {
     value: u64,
-    limiter: Limiter,
+    limiter: PredictedLimiter,
     intensity: Option<FlopsPerByte>,
     ridge_point: Option<FlopsPerByte>,
     roofline_time: Seconds,
@@ -126,8 +125,7 @@ impl Sweep {
         };
         let probe = |value: u64| {
             let prediction = predicted(value).ok()?;
-            let limiter = side(&prediction);
-            let Prediction { intensity, ridge_point, roofline_time, .. } = prediction;
+            let Prediction { limiter, intensity, ridge_point, roofline_time, .. } = prediction;
             Some(Probe { value, limiter, intensity, ridge_point, roofline_time })
         };
         let key = self.axes()[axis].key;
@@ -156,8 +154,8 @@ impl Sweep {
             at: None,
             from,
             to,
-            first: side(&first),
-            last: side(&last),
+            first: first.limiter,
+            last: last.limiter,
             first_intensity: first.intensity,
             last_intensity: last.intensity,
             ridge_point: last.ridge_point,
@@ -165,11 +163,6 @@ impl Sweep {
             turns,
         })
     }
-}
-
-/// Returns the limiter by the two roofs alone.
-fn side(prediction: &Prediction) -> Limiter {
-    if prediction.t_math > prediction.t_mem { Limiter::Math } else { Limiter::Memory }
 }
 
 /// Returns a value between two others, at this share of their ratio.
@@ -222,7 +215,7 @@ mod tests {
             panic!("one line")
         };
         let [turn] = &*found.turns else { panic!("one turn: {found:?}") };
-        assert_eq!((found.first, found.last), (Limiter::Memory, Limiter::Math));
+        assert_eq!((found.first, found.last), (PredictedLimiter::Memory, PredictedLimiter::Math));
         assert!(found.monotone);
         assert_eq!(turn.after, turn.before + 1);
         // 2·1024·4096·B / (2·(1024 B + 1024·4096 + 4096 B)) = 125/0.9, solved for B.
@@ -235,7 +228,7 @@ mod tests {
     fn what_does_not_cross_says_on_which_side_it_stays() {
         let axpy = &crossings("axpy n=1k..1G", "V100 SXM2 32GB")[0];
         assert!(axpy.turns.is_empty());
-        assert_eq!((axpy.first, axpy.last), (Limiter::Memory, Limiter::Memory));
+        assert_eq!((axpy.first, axpy.last), (PredictedLimiter::Memory, PredictedLimiter::Memory));
         assert!(axpy.first_intensity < axpy.ridge_point);
         assert!(crossings("axpy n=1k dtype=fp32,fp64", "V100 SXM2 32GB").is_empty());
     }
@@ -253,7 +246,7 @@ mod tests {
         // Only heads divisible by 8 fit; a step of one cannot be taken.
         let line = &crossings("attention-decode h=8..2048:x2 g=8 nk=4096", "A100 SXM4 80GB")[0];
         let [turn] = &*line.turns else { panic!("one turn: {line:?}") };
-        assert_eq!(turn.becomes, Limiter::Math);
+        assert_eq!(turn.becomes, PredictedLimiter::Math);
         assert!(turn.after > turn.before + 1);
         let pairs = ["h=1024", "g=8", "nk=4096"];
         let arguments = Arguments::parse(form("attention-decode").unwrap(), pairs).unwrap();

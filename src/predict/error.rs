@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::catalog::CatalogError;
-use crate::model::Engine;
+use crate::catalog::{CatalogError, Device};
+use crate::model::{Engine, Pipe};
 use crate::plain;
 
 /// Error when a prediction is not possible.
@@ -101,6 +101,8 @@ pub enum PredictError {
         engine: &'static str,
         /// The format.
         data_type: &'static str,
+        /// The key of a pipe that could execute it after conversion.
+        other: &'static str,
     },
     /// A figure of the device is missing.
     #[error(transparent)]
@@ -142,16 +144,16 @@ impl PredictError {
         Self::Value { key: key.to_owned(), text: text.to_owned(), message: message.into() }
     }
 
-    pub(super) const fn no_pipe(
-        device: String,
-        engine: Engine,
-        data_type: super::DataType,
-    ) -> Self {
+    pub(super) fn no_pipe(device: &Device, engine: Engine, data_type: super::DataType) -> Self {
+        let usual = [Pipe::Bf16Matrix, Pipe::Fp16Matrix];
+        let other = usual.into_iter().find(|pipe| device.has_units(*pipe) == Some(true));
+        let other = other.unwrap_or(Pipe::Fp32Vector).key();
+        let device = device.name.clone();
         let engine = match engine {
             Engine::Matrix => "matrix",
             Engine::Vector => "vector",
         };
-        Self::NoPipe { device, engine, data_type: data_type.name() }
+        Self::NoPipe { device, engine, data_type: data_type.name(), other }
     }
 
     /// Returns the next step, as one sentence for the `help:` line; `None` if the message says it
@@ -159,10 +161,11 @@ impl PredictError {
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
-            Self::UnknownForm { .. } => {
-                Some("list all kernels with their parameters with `rooflint predict \
-                    --list`".to_owned())
-            }
+            Self::UnknownForm { .. } => Some(
+                "list all kernels with their parameters with `rooflint predict \
+                    --list`"
+                    .to_owned(),
+            ),
             Self::NotAPair { .. } => Some("write arguments as n=4096 or dtype=fp16".to_owned()),
             Self::UnknownKey { known, .. } => {
                 Some(format!("its parameters are {}", known.join(", ")))
@@ -173,10 +176,9 @@ impl PredictError {
                      n=1k,2k,4k"
                     .to_owned(),
             ),
-            Self::NoPipe { .. } => Some(
-                "choose the pipe that would execute it after conversion, such as --pipe bf16_matrix"
-                    .to_owned(),
-            ),
+            Self::NoPipe { other, .. } => Some(format!(
+                "choose the pipe that would execute it after conversion, such as --pipe {other}"
+            )),
             Self::Catalog(error) => Some(error.help()),
             Self::Point { cause, .. } => cause.help(),
             Self::Model { help, .. } => help.clone(),

@@ -25,6 +25,8 @@ pub struct Form {
     pub example: &'static str,
     /// True if it runs as a tiled matrix product.
     pub tiled: bool,
+    /// True if its operations on complex numbers are counted as those on real ones.
+    pub(super) is_complex: bool,
     /// Counts it; called through [`Arguments::count`].
     pub(super) count: fn(&Arguments) -> Result<Count, PredictError>,
     /// How its counts are derived, and from which source: labeled paragraphs.

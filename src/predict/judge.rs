@@ -112,6 +112,7 @@ fn achievable(
         peak_source: main.map(|rate| rate.source),
         t_mem,
         t_math,
-        roofline_time: roofline::roofline_time(t_mem, t_math).max(t_link),
+        roofline_time: roofline::roofline_time(t_mem, t_math)
+            .max(t_link / roofline::achievable::LINK),
     })
 }

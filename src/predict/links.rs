@@ -31,17 +31,14 @@ pub struct LinkTime {
 pub(super) fn time(transfer: Transfer, device: &Device) -> Result<LinkTime, CatalogError> {
     let Transfer { over, bytes } = transfer;
     let found = match over {
-        Link::Pcie => device
-            .pcie_bandwidth()
-            .zip(device.pcie.as_deref())
-            .map(|(bandwidth, pcie)| (bandwidth, format!("PCIe {pcie}, net of encoding"))),
+        Link::Host => device.host_link(),
         Link::Peers => device
             .nvlink
             .as_ref()
             .map(|both| (both.value / 2.0, format!("half of both directions ({})", both.source))),
     };
     let figure = match over {
-        Link::Pcie => "pcie",
+        Link::Host => "pcie",
         Link::Peers => "nvlink_gbs",
     };
     let (bandwidth, source) = found.ok_or_else(|| CatalogError::MissingFigure {

@@ -11,7 +11,8 @@ use super::arguments::{self, Arguments};
 use super::error::PredictError;
 use super::forms::form;
 use super::number;
-use crate::model::Pipe;
+use super::parameter::Fallback;
+use crate::model::{DataType, Pipe};
 use crate::plain;
 
 /// A step as a list of kernels.
@@ -239,7 +240,12 @@ fn op(
         checked.map_err(|error| place.wrapped(value.span(), &error))?;
         pairs.push((key.get_ref().clone(), text));
     }
-    let has_type = form.parameters().any(|parameter| parameter.name == "dtype");
+    // A default that is real is not that of a transform of complex numbers, which has one of its own.
+    let is_usual = |default: &Fallback| match default {
+        Fallback::Text(name) => !DataType::parse(name).is_some_and(DataType::is_complex),
+        _ => true,
+    };
+    let has_type = form.parameters().any(|one| one.name == "dtype" && is_usual(&one.default));
     let own = wire.dtype.as_ref().map(|own| own.get_ref().as_str());
     let inherited =
         default.filter(|_| has_type && !wire.args.keys().any(|key| key.get_ref() == "dtype"));

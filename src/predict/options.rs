@@ -26,6 +26,9 @@ pub struct Grid {
     pub threads: u64,
 }
 
+/// Most threads of a block, on all GPUs.
+const MOST_THREADS: u64 = 1024;
+
 impl FromStr for Grid {
     type Err = PredictError;
 
@@ -36,6 +39,10 @@ impl FromStr for Grid {
         let (blocks, threads) = text.split_once(['x', '×']).ok_or_else(refused)?;
         let read = |part: &str| number::whole(part.trim(), &|_| None).ok().filter(|part| *part > 0);
         match (read(blocks), read(threads)) {
+            (Some(_), Some(threads)) if threads > MOST_THREADS => {
+                let help = format!("a block has at most {MOST_THREADS} threads");
+                Err(PredictError::value("launch", text, help))
+            }
             (Some(blocks), Some(threads)) => Ok(Self { blocks, threads }),
             _ => Err(refused()),
         }
@@ -50,6 +57,8 @@ mod tests {
     fn a_launch_is_written_as_blocks_by_threads() {
         assert_eq!("128x256".parse::<Grid>().unwrap(), Grid { blocks: 128, threads: 256 });
         assert_eq!("64Ki×1k".parse::<Grid>().unwrap(), Grid { blocks: 65_536, threads: 1000 });
+        let error = "1x1025".parse::<Grid>().unwrap_err().to_string();
+        assert!(error.ends_with("a block has at most 1024 threads"), "{error}");
         for text in ["", "128", "x128", "0x128", "128x"] {
             let error = text.parse::<Grid>().unwrap_err().to_string();
             assert!(error.ends_with("write BLOCKSxTHREADS, such as 128x256"), "{error}");

@@ -99,6 +99,15 @@ fn vector(
         (Pipe::Fp32Vector, Some(format!("{format} is converted: the fp32 roof applies")))
     };
     let known = |pipe: Pipe| device.peak(pipe).is_some();
+    // One operation of 64 bits takes several instructions of 32.
+    let of_int32 = match work.data_type {
+        DataType::Int64 => Some("int64 takes several int32 instructions for an operation: the int32 roof is a lower bound of its time".to_owned()),
+        DataType::Int16 | DataType::Bool => {
+            let format = work.data_type.name();
+            Some(format!("{format} is converted: the int32 roof applies"))
+        }
+        _ => None,
+    };
     Ok(match work.data_type.precision() {
         Precision::Fp64 => (Pipe::Fp64Vector, None),
         Precision::Fp32 => (Pipe::Fp32Vector, None),
@@ -110,7 +119,7 @@ fn vector(
             return Err(no_pipe(device, wanted, work.data_type));
         }
         Precision::Int32 | Precision::Int8 | Precision::Int4 | Precision::Int1 => {
-            (Pipe::Int32Vector, None)
+            (Pipe::Int32Vector, of_int32)
         }
         Precision::Tf32 => (Pipe::Fp32Vector, None),
         Precision::Fp8 | Precision::Fp6 | Precision::Fp4 | Precision::Unstated => {
@@ -137,7 +146,7 @@ const fn matrix_pipe(precision: Precision) -> Option<Pipe> {
 }
 
 fn no_pipe(device: &Device, engine: Engine, data_type: DataType) -> PredictError {
-    PredictError::no_pipe(device.name.clone(), engine, data_type)
+    PredictError::no_pipe(device, engine, data_type)
 }
 
 #[cfg(test)]

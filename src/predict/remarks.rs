@@ -1,6 +1,7 @@
 //! Remarks on a prediction: too little work, caches, balanced roofs.
 
-use super::prediction::Prediction;
+use super::count::Link;
+use super::prediction::{PredictedLimiter, Prediction};
 use crate::catalog::Device;
 use crate::roofline::{self, BLOCKS_PER_SM, BUSY, LAUNCH_COST_TIMELINE, THREADS_PER_BLOCK};
 use crate::units::{Bytes, Seconds};
@@ -13,6 +14,8 @@ pub(super) fn of(prediction: &Prediction, device: &Device) -> Vec<String> {
         second_pipe(prediction),
         balanced(prediction),
         link(prediction),
+        ring(prediction),
+        boost(prediction),
         cache(prediction, device),
     ];
     all.into_iter().flatten().collect()
@@ -69,11 +72,27 @@ fn balanced(prediction: &Prediction) -> Option<String> {
 }
 
 fn link(prediction: &Prediction) -> Option<String> {
-    let link = prediction.link.as_ref()?;
+    let link = prediction.link.as_ref().filter(|_| prediction.limiter == PredictedLimiter::Link)?;
     let bandwidth = size(Bytes::new(link.bandwidth.get()));
     Some(format!(
         "limited by the link: {bandwidth}/s in one direction, of which 80–90% is achievable"
     ))
+}
+
+fn ring(prediction: &Prediction) -> Option<String> {
+    let link = prediction.link.as_ref()?;
+    (link.over == Link::Peers && link.bytes > Bytes::ZERO).then(|| {
+        "assumes that NVLink connects all ranks; a bridge connects two cards, and others talk over PCIe"
+            .to_owned()
+    })
+}
+
+fn boost(prediction: &Prediction) -> Option<String> {
+    let real = prediction.achievable.as_ref()?;
+    (real.roofline_time < prediction.roofline_time).then(|| {
+        "the achievable rate was measured above the rated one: the clock was above the rated clock"
+            .to_owned()
+    })
 }
 
 fn cache(prediction: &Prediction, device: &Device) -> Option<String> {

@@ -70,6 +70,9 @@ pub struct Totals {
     /// Part of the roofline time that the compute roof limits.
     #[serde(rename = "math_limited_s")]
     pub math_limited: Seconds,
+    /// Part of the roofline time that links to the host or to peers limit.
+    #[serde(rename = "link_limited_s")]
+    pub link_limited: Seconds,
 }
 
 impl ModelFile {
@@ -122,7 +125,9 @@ impl Totals {
         match prediction.limiter {
             PredictedLimiter::Memory => self.memory_limited += total,
             PredictedLimiter::Math => self.math_limited += total,
-            PredictedLimiter::Latency | PredictedLimiter::Link => {}
+            PredictedLimiter::Link => self.link_limited += total,
+            // A model file has no grids.
+            PredictedLimiter::Latency => {}
         }
         total
     }

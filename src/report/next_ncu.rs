@@ -3,7 +3,7 @@
 use super::document::{Block, Document};
 use super::numbers::{count, percent, printable, si};
 use super::{Reported, Style};
-use crate::analysis::{Analysis, Collected, DeviceUse, NextNcu};
+use crate::analysis::{Analysis, Collected, DeviceUse, NameFilter, NextNcu};
 use crate::model::{Profiler, Source};
 
 /// What collects counters on AMD's devices, for all kernels: it filters by numbers and not by names.
@@ -42,11 +42,10 @@ pub fn other_than_ncu(analysis: &Analysis) -> Option<(&'static str, String)> {
 }
 
 /// The option of `ncu` that leaves only kernels of these names, with a blank after it.
-pub(super) fn filter(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => format!("-k {one} "),
-        several => format!("-k 'regex:^({})$' ", several.join("|")),
+pub(super) fn filter(names: &[NameFilter]) -> String {
+    match NameFilter::option(names) {
+        none if none.is_empty() => none,
+        option => option + " ",
     }
 }
 

@@ -323,6 +323,8 @@ pub mod achievable {
     pub const HBM_AMD: f64 = 0.82;
     /// DRAM, GDDR and LPDDR: vendor samples 0.80–0.92.
     pub const GDDR: f64 = 0.85;
+    /// Links to the host and to peers: 0.80 to 0.90 in vendor samples and NCCL tests, packet headers included.
+    pub const LINK: f64 = 0.85;
     /// L2 and shared memory: V100 ERT 0.956.
     pub const CACHE: f64 = 0.90;
     /// CUDA cores: V100 ERT 0.90.

@@ -223,7 +223,7 @@ fn a_pipe_in_a_folder_is_named_and_not_opened() {
     let found = ingest::expand(&[PathBuf::from(folder.path())]).unwrap();
     let profile = ingest::read(&found, &Options::default()).unwrap();
     assert_eq!((profile.launches.len(), profile.unread), (1, 1));
-    assert!(profile.notes[0].contains("pipe.csv: this is no file"), "{:?}", profile.notes);
+    assert!(profile.notes[0].contains("pipe.csv: a pipe or device"), "{:?}", profile.notes);
 }
 
 /// As `pzstd` writes it: a frame with sizes for its own use before each of the data.

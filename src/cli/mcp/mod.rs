@@ -29,7 +29,7 @@ const INSTRUCTIONS: &str = "rooflint reads GPU profiler exports (Nsight Compute,
 pub(super) fn run() -> Result<(), Failure> {
     let served = serve(&mut io::stdin().lock(), &mut io::stdout().lock());
     match served {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(Failure::stdout),
     }
 }

@@ -282,8 +282,13 @@ pub(super) fn answer(tool: &Tool, given: &Map<String, Value>) -> Answer {
 }
 
 impl Kept {
-    /// The part of a document that is passed on.
+    /// The part of a document that is passed on. It names the schema of the whole, which it does not follow.
     fn of(&self, mut data: Value) -> Value {
+        if let (Some(data), false) = (data.as_object_mut(), matches!(self, Self::All))
+            && let Some(schema) = data.remove("schema")
+        {
+            data.insert("part_of".to_owned(), schema);
+        }
         match self {
             Self::All => {}
             Self::Kernels(most) => {

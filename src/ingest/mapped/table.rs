@@ -452,7 +452,9 @@ impl<'a> Table<'a> {
                 let text = row.text(at).replace(['x', 'X', '×', '*'], ",");
                 match (Dim3::parse(&text), self.whole(row, at)) {
                     (Some(extent), _) => (Some(extent), None),
-                    (None, Ok(product)) => (None, product.map(u64::from)),
+                    (None, Ok(product)) => {
+                        (None, product.filter(|product| *product > 0).map(u64::from))
+                    }
                     (None, Err(_)) => {
                         self.skip(reading, row, at, "neither extents nor a whole number")?;
                         (None, None)

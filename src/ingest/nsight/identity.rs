@@ -198,7 +198,8 @@ impl Identity {
 
 /// Completes a shape from launch metrics, where the identity columns lack it.
 pub(super) fn complete_shape(shape: &mut Shape, raw: &Gathered) {
-    let whole = |raw: Option<f64>| raw.filter(|value| *value >= 0.0 && value.fract() == 0.0);
+    // Zeros are what lost extents look like.
+    let whole = |raw: Option<f64>| raw.filter(|value| *value > 0.0 && value.fract() == 0.0);
     let dim = |x, y, z| {
         let extent = |of| {
             whole(raw.get(of))

@@ -190,8 +190,9 @@ fn attention_decode(given: &Arguments) -> Result<Count, PredictError> {
         return Err(given.misfit(format!("g={g} must divide h={h}")));
     }
     let query = f64::from(given.is("exact")) * b * h * d;
+    let format = given.multiplied(e, cache)?;
     Ok(Count::new()
-        .products("scores and values", 4.0 * b * h * nk * d, e)
+        .products("scores and values", 4.0 * b * h * nk * d, format)
         .read("K", b * g * nk * d, cache)
         .read("V", b * g * nk * d, cache)
         .read("q", query, e)

@@ -32,6 +32,7 @@ where 4096 outputs of 1024 inputs reach 315 at batch 512.
 As a matrix product: m = B, n = O, k = I.
 Source: NVIDIA, *Linear/Fully-Connected Layers User's Guide*; NVIDIA, *GPU Performance
 Background User's Guide* (315 and 1 FLOP/B).",
+        ..PLAIN
     },
     Form {
         name: "linear-dgrad",
@@ -103,6 +104,7 @@ than the filter leave rows and columns out: of H×W, min(H, PR)×min(W, QS) is r
 As a matrix product: m = NPQ, n = K/g, k = (C/g)RS, once per group.
 Source: NVIDIA, *Convolutional Layers User's Guide* (the matrix shapes of implicit GEMM); A.
 Lavin, S. Gray, *Fast Algorithms for Convolutional Neural Networks*, CVPR 2016.",
+        ..PLAIN
     },
     Form {
         name: "conv2d-dgrad",
@@ -193,6 +195,7 @@ Bytes: e(NCHW + C(K/g)RS + NKPQ); input and filters are read, the output is writ
 As a matrix product: m = NHW, n = (K/g)RS, k = C/g, once per group, summed into the output.
 Source: V. Dumoulin, F. Visin, *A Guide to Convolution Arithmetic for Deep Learning*, 2016,
 arXiv 1603.07285, chapter 4.",
+        ..PLAIN
     },
     Form {
         name: "moe",
@@ -220,6 +223,7 @@ is touched. An expert without rows costs nothing.
 As a matrix product: one per expert; tiles are estimated for rows spread evenly.
 Source: T. Gale, D. Narayanan, C. Young, M. Zaharia, *MegaBlocks: Efficient Sparse Training with
 Mixture-of-Experts*, MLSys 2023, arXiv 2211.15841.",
+        ..PLAIN
     },
     Form {
         name: "lstm-cell",
@@ -251,9 +255,10 @@ fn linear(given: &Arguments) -> Result<Count, PredictError> {
     let [rows, inputs, outputs] = ["batch", "in", "out"].map(|key| given.number(key));
     let e = given.data_type("dtype");
     let w = given.data_type("dtype_w");
+    let format = given.multiplied(e, w)?;
     let bias = f64::from(given.is("bias")) * outputs;
     let count = Count::new()
-        .products("multiply and add", 2.0 * rows * inputs * outputs + rows * bias, e.wider(w))
+        .products("multiply and add", 2.0 * rows * inputs * outputs + rows * bias, format)
         .read("x", rows * inputs, e)
         .read("W", inputs * outputs, w)
         .read("bias", bias, e)
@@ -368,8 +373,9 @@ fn moe(given: &Arguments) -> Result<Count, PredictError> {
     if experts > rows {
         return Err(given.misfit(format!("{rows} rows reach at most {rows} experts")));
     }
+    let format = given.multiplied(e, w)?;
     let count = Count::new()
-        .products("multiply and add", 2.0 * rows * n * k, e.wider(w))
+        .products("multiply and add", 2.0 * rows * n * k, format)
         .read("x", rows * k, e)
         .read("W", experts * n * k, w)
         .write("y", rows * n, e);

@@ -134,6 +134,7 @@ Technical Report NVR-2008-004, 2008.",
         ],
         example: "m=4096 n=4096 k=4096 dtype=bf16",
         tiled: true,
+        is_complex: true,
         count: gemm,
         derivation: "\
 `gemm`: the matrix product D = α·A·B + β·C with A of M×K, B of K×N, one or a batch of b.
@@ -255,7 +256,7 @@ fn gemm(given: &Arguments) -> Result<Count, PredictError> {
     let [m, n, k, batch] = ["m", "n", "k", "batch"].map(|key| given.number(key));
     let (a, b) = (given.data_type("dtype_a"), given.data_type("dtype_b"));
     let (c, d) = (given.data_type("dtype_c"), given.data_type("dtype_d"));
-    let wide = a.wider(b);
+    let wide = given.multiplied(a, b)?;
     let (multiply, add) = if wide.is_complex() { (6.0, 2.0) } else { (1.0, 1.0) };
     let old = f64::from(given.number("beta") != 0.0);
     let scaled = f64::from(given.number("alpha") != 1.0);

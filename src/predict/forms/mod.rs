@@ -68,6 +68,7 @@ const PLAIN: Form = Form {
     parameters: &[],
     example: "",
     tiled: false,
+    is_complex: false,
     count: |_| Ok(Count::new()),
     derivation: "",
 };

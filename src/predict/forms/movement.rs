@@ -110,7 +110,7 @@ fn memcpy_device(given: &Arguments) -> Result<Count, PredictError> {
 
 fn memcpy_host(given: &Arguments) -> Result<Count, PredictError> {
     let bytes = given.number("bytes");
-    Ok(Count::new().write("buffer", bytes, DataType::Int8).over(Link::Pcie, bytes))
+    Ok(Count::new().write("buffer", bytes, DataType::Int8).over(Link::Host, bytes))
 }
 
 fn all_reduce(given: &Arguments) -> Result<Count, PredictError> {

@@ -22,6 +22,7 @@ pub(super) const FORMS: &[Form] = &[
             DTYPE.or("c32"),
         ],
         example: "n=1Mi",
+        is_complex: true,
         count: fft,
         derivation: "\
 `fft`: a Fourier transform of N complex numbers, one or a batch.
@@ -119,6 +120,7 @@ Source: A. Adinets, D. Merrill, *Onesweep*, 2022, arXiv 2206.01784.",
             DTYPE.or("fp32"),
         ],
         example: "flops=16000 read=16",
+        is_complex: true,
         count: given,
         derivation: "\
 `given`: any kernel, by the operations and bytes that are given.
@@ -131,7 +133,7 @@ Source: a profiler, a paper, or the reader's own count.",
 ];
 
 fn fft(given: &Arguments) -> Result<Count, PredictError> {
-    let [n, batch, chip] = ["n", "batch", "on_chip"].map(|key| given.number(key));
+    let [n, batch, chip] = points(given)?;
     let needed = (n.log2() / chip.log2()).ceil().max(1.0);
     let passes = given.optional("passes").unwrap_or(needed);
     let e = given.data_type("dtype");
@@ -144,8 +146,17 @@ fn fft(given: &Arguments) -> Result<Count, PredictError> {
         .work_items(batch * n / 2.0))
 }
 
+/// Points of a transform, transforms, and points that fit on chip.
+fn points(given: &Arguments) -> Result<[f64; 3], PredictError> {
+    let points = ["n", "batch", "on_chip"].map(|key| given.number(key));
+    if points[2] < 2.0 {
+        return Err(given.misfit("on_chip must be at least 2 points"));
+    }
+    Ok(points)
+}
+
 fn rfft(given: &Arguments) -> Result<Count, PredictError> {
-    let [n, batch, chip] = ["n", "batch", "on_chip"].map(|key| given.number(key));
+    let [n, batch, chip] = points(given)?;
     let needed = (n.log2() / chip.log2()).ceil().max(1.0);
     let passes = given.optional("passes").unwrap_or(needed);
     let e = given.data_type("dtype");

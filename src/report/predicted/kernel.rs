@@ -10,7 +10,6 @@ use crate::predict::{
 use crate::report::document::{Block, Cell, Column, Document, Figure, Form, Table};
 use crate::report::numbers::whole;
 use crate::report::view::{count, digits, percent, printable, range, si};
-use crate::roofline::Limiter;
 use crate::units::{Bytes, FlopsPerByte, Seconds, interval};
 
 pub(super) fn document(
@@ -162,7 +161,10 @@ fn device(one: &Prediction) -> Vec<Block> {
         let peak = real
             .peak
             .map_or_else(String::new, |peak| format!(" and {}", si(peak.get(), &per_second)));
-        let how = format!("roofline time with {}{peak}", si(real.bandwidth.get(), "B/s"));
+        let link = one.link.as_ref().map_or_else(String::new, |_| {
+            format!(", and {} of the link", percent(crate::roofline::achievable::LINK))
+        });
+        let how = format!("roofline time with {}{peak}{link}", si(real.bandwidth.get(), "B/s"));
         add("achievable", time(real.roofline_time), how);
     }
     if let Some(tiling) = &one.tiling {
@@ -278,16 +280,19 @@ fn sentence(crossing: &Crossing) -> String {
     let at = crossing.at.as_ref().map_or_else(String::new, |at| format!(", {}", printable(at)));
     let mut text = format!("{}{at}: ", printable(&crossing.device));
     let Some(ridge) = crossing.ridge_point else {
-        return text + "no operations, so memory limits everywhere";
+        return text + &format!("no operations, so {} limits everywhere", crossing.last.label());
     };
     let ridge = per_byte(ridge.get());
     if crossing.turns.is_empty() {
-        let side = if crossing.last == Limiter::Math { "above" } else { "below" };
+        let limiter = crossing.last;
+        let side = if limiter == PredictedLimiter::Math { "above" } else { "below" };
+        let is_roof = matches!(limiter, PredictedLimiter::Math | PredictedLimiter::Memory);
         text.push_str(&format!(
             "does not cross; {} limits from {key}={from} to {to}",
-            crossing.last.label()
+            limiter.label()
         ));
-        if let (Some(first), Some(last)) = (crossing.first_intensity, crossing.last_intensity) {
+        let ends = crossing.first_intensity.zip(crossing.last_intensity);
+        if let Some((first, last)) = ends.filter(|_| is_roof) {
             let range = interval(&per_byte(first.get()), &per_byte(last.get()));
             text.push_str(&format!(", {range}, {side} the ridge point of {ridge}"));
         }

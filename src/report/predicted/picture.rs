@@ -1,13 +1,12 @@
 //! Pictures of predictions: a sweep of sizes as curves, everything else on a roofline.
 
 use super::Predicted;
-use crate::predict::{Axis, Crossing, Prediction, SweepTable};
+use crate::predict::{Axis, Crossing, PredictedLimiter, Prediction, SweepTable};
 use crate::report::figure::{
     Canvas, Caption, Curve, Encoding, Key, Look, Mark, PictureError, Point, Roof, RoofKind,
     Roofline, Sample, SweepFigure, Tone, TurnMark, encoded,
 };
 use crate::report::view::printable;
-use crate::roofline::Limiter;
 
 impl Predicted<'_> {
     /// A picture: roofline time and intensity over a swept size with the crossings of the ridge
@@ -77,7 +76,7 @@ fn sweep(call: &str, table: &SweepTable, crossings: &[Crossing], range: usize) -
             let at = Sample {
                 size: turn.after as f64,
                 time: turn.roofline_time.get(),
-                is_math: turn.becomes == Limiter::Math,
+                is_math: turn.becomes == PredictedLimiter::Math,
                 intensity: turn.intensity.map(crate::units::FlopsPerByte::get),
                 ridge_point: turn.ridge_point.map(crate::units::FlopsPerByte::get),
             };

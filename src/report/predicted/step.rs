@@ -85,11 +85,14 @@ fn totals(step: &ModelPrediction) -> Vec<Figure> {
             percent(0.0)
         }
     };
-    let parts = format!(
+    let mut parts = format!(
         "sum of roofline times: memory limits {}, math {}",
         share(totals.memory_limited),
         share(totals.math_limited)
     );
+    if totals.link_limited > Seconds::ZERO {
+        parts.push_str(&format!(", links {}", share(totals.link_limited)));
+    }
     add("roofline time", time(totals.roofline_time), &parts);
     add(
         "with launches",

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::entry::{Entry, entries};
 use super::sentence::{ROOM_OF_RUN, sentence, within};
 use super::timeline::OverTime;
-use crate::analysis::{DeviceUse, Kernel, State, Supply, filter_name};
+use crate::analysis::{DeviceUse, Kernel, NameFilter, State, Supply};
 use crate::model::{Profiler, Source};
 use crate::report::Report;
 use crate::report::next_ncu::{AMD_WHY, filter, is_amd};
@@ -309,9 +309,9 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
 
 /// The command that shows what the warps of kernels wait for.
 fn why(entries: &[&Entry<'_>]) -> String {
-    let mut names: Vec<String> = Vec::new();
+    let mut names: Vec<NameFilter> = Vec::new();
     for entry in entries {
-        let name = filter_name(&entry.kernel.full_name);
+        let name = NameFilter::of(&entry.kernel.full_name);
         names.extend(name.filter(|name| !names.contains(name)));
     }
     format!("ncu --set full --import-source yes {}-o why APP", filter(&names))

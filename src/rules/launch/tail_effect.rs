@@ -49,7 +49,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let waves = roofline::waves(blocks, sms, resident);
     let lost = 1.0 - roofline::sm_efficiency(blocks, sms, resident);
     let most = 1.0 - roofline::wave_efficiency(blocks, sms, resident);
-    if !(1.0..subject.threshold(&WAVES)).contains(&waves) || lost < subject.threshold(&LOST) {
+    // What the subtraction rounds away does not decide.
+    let is_little = lost + f64::EPSILON < subject.threshold(&LOST);
+    if !(1.0..subject.threshold(&WAVES)).contains(&waves) || is_little {
         return Ok(None);
     }
     let (least, most) = (lost * 100.0, most.max(lost) * 100.0);

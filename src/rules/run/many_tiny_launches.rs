@@ -19,7 +19,8 @@ idle. Gaps while the device waits for the host come on top: in traces `host-boun
 ## Detection
 Kernels with at least `launches` launches of less than `time` on average together take `share` of
 the run or more. Savings: at most everything above their roofline time, at least the fixed cost of
-each launch. Launches without a roofline time count with their fixed cost.
+each launch. Launches without a roofline time count with their fixed cost. Communication is left
+out, and so is a run of one kernel: a profile of that kernel, not of a program.
 
 ## Remedy
 Process several tensors per launch (`foreach` operators, grouped products, batching); fuse

@@ -14,8 +14,8 @@ Kernels for which some tensor operations are counted as structured-sparse: two o
 values of one operand are zero and skipped.
 
 ## Why it costs time
-No time is lost, but tensor cores do twice as much such work in the same time, so it has its own
-roof. Compared with the dense roof, a sparse product would look up to twice as good as it is.
+No time is lost, but tensor cores do up to twice as much such work in the same time, so it has its
+own roof. Compared with the dense roof, a sparse product would look up to twice as good as it is.
 
 ## Detection
 A counter of sparse operations (`…_sparsity_on`) is above zero. That part of the work is compared
@@ -68,10 +68,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let parts = kernel.work.iter().filter(|work| work.pipe.is_sparse());
     let time: Seconds = parts.map(|work| work.time).sum();
     let share = sparse / all;
+    let part = if share < 0.01 { "less than 1%".to_owned() } else { format!("{:.0}%", share * 100.0) };
     let message = format!(
-        "{:.0}% of its tensor operations are structured-sparse: compared with the sparse roof, \
-         twice the dense one",
-        share * 100.0
+        "{part} of its tensor operations are structured-sparse: they are compared with the sparse roof"
     );
     let finding = subject
         .info(message)

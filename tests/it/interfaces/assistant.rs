@@ -141,7 +141,7 @@ fn two_runs_are_compared() {
     // Earlier clients read text only.
     assert!(result.get("structuredContent").is_none());
     let data: Value = serde_json::from_str(result["content"][1]["text"].as_str().unwrap()).unwrap();
-    assert_eq!(data["schema"], "rooflint/gate/2");
+    assert_eq!(data["part_of"], "rooflint/gate/2");
     client.end();
 }
 

@@ -187,7 +187,10 @@ fn what_every_unit_does_now_is_not_promised_at_the_pessimistic_end() {
         let analysis = read(&text, DEVICE, Options::default());
         let kernel = find(&analysis, "roots_a");
         assert_eq!(kernel.state, State::Flagged, "{}", kernel.reason);
-        assert!(close(kernel.savings, 998.0 - 100.0 / 0.85), "{:?}", kernel.savings);
+        // What L2 is busy with is needed, where its bytes were not counted: 500 of 1000 µs.
+        let has_l2 = units.iter().any(|(unit, _)| unit.starts_with("lts__"));
+        let structural = if has_l2 { 500.0 / 0.9 } else { 100.0 / 0.85 };
+        assert!(close(kernel.savings, 998.0 - structural), "{:?}", kernel.savings);
         assert!(close(kernel.savings_high, 900.0), "{:?}", kernel.savings_high);
         kernel.savings_low.get() * 1e6
     };
