@@ -201,6 +201,12 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let mut store = Store::open_or_new(&command.store)?;
     let (here, from) = found();
     let now = command.date.unwrap_or_else(clock::now);
+    if let Some(date) = command.date
+        && clock::now().days_until(date) > 0
+    {
+        return Err(Failure::usage(format!("--date {date} is in the future"))
+            .help("it is the time in UTC when the runs were measured"));
+    }
     let config = config::find(&command.configuration, terminal)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
     let Side { mut runs, notes } = sides.runs(&command.reading.files)?;
@@ -226,6 +232,10 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
         has_earlier |= is_earlier;
         if command.date.is_some() {
             origin.saved = None;
+        }
+        for file in run.files.iter().filter(|file| file.skipped > 0) {
+            let many = count(file.skipped, "record or cell", "records or cells");
+            terminal.note(Code::Input, &format!("{}: {many} skipped", file.path));
         }
         saved.push((origin.clone(), describe(run)));
     }
@@ -321,10 +331,14 @@ fn prune(command: &Prune, terminal: &Terminal) -> Result<(), Failure> {
     let mut text = String::new();
     for entry in &gone {
         if !command.dry_run {
-            std::fs::remove_file(&entry.path).map_err(|cause| Failure::Output {
-                path: entry.path.display().to_string(),
-                cause,
-            })?;
+            match std::fs::remove_file(&entry.path) {
+                // Another prune was faster.
+                Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
+                done => done.map_err(|cause| Failure::Output {
+                    path: entry.path.display().to_string(),
+                    cause,
+                })?,
+            }
         }
         text.push_str(&format!("  {}/{}\n", entry.name, entry.id));
     }

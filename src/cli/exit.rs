@@ -31,7 +31,7 @@ pub const TABLE: [(u8, &str); 5] = [
     (GATE_FAILED, "a gate failed"),
     (USAGE, "usage, configuration or device error"),
     (UNREADABLE, "the input could not be read or holds no kernel"),
-    (INCONCLUSIVE, "inconclusive: nothing could be compared, or the policy asks for it"),
+    (INCONCLUSIVE, "inconclusive, as nothing could be compared or the policy asks for it"),
 ];
 
 /// What kind of error it is, for programs.

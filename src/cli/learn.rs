@@ -38,7 +38,7 @@ pub(super) fn run(command: &Learn, terminal: &Terminal) -> Result<(), Failure> {
     };
     let is_page = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html"));
     if path.as_os_str() != "-" && !is_page {
-        return Err(Failure::usage(format!("{}: the lesson is a page", path.display()))
+        return Err(Failure::usage(format!("{}: the tutorial is a page", path.display()))
             .help("give a file that ends in .html, or `-` for the standard output"));
     }
     let catalog = catalog::load(&command.devices)?;

@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::terminal::Terminal;
 use crate::ingest::{self, Input, Mapping, Options};
 use crate::model::Profile;
-use crate::plain;
+use crate::plain::{self, counted};
 
 /// A mapping is a page of text.
 const LARGEST_MAPPING: u64 = 1 << 20;
@@ -126,6 +126,17 @@ pub(super) fn read_whole(reading: &Reading, terminal: &Terminal) -> Result<Profi
     if let Some(note) = left_out(&profile) {
         terminal.note(Code::Input, &note);
     }
+    // What is written has no place that says so.
+    for source in &profile.sources {
+        if let Some(first) = source.skips.first.first() {
+            let many = counted(source.skips.count, "record or cell", "records or cells");
+            let note = format!(
+                "{}: {many} skipped, the first in line {}: {}",
+                source.path, first.line, first.reason
+            );
+            terminal.note(Code::Input, &note);
+        }
+    }
     Ok(profile)
 }
 
@@ -172,6 +183,12 @@ fn inputs(reading: &Reading) -> Result<Vec<Input>, Failure> {
         if let Some(bytes) = reading.held.as_ref().and_then(|held| held.bytes.get(file)) {
             inputs.push(Input::Memory(file.display().to_string(), Arc::clone(bytes)));
             continue;
+        }
+        #[cfg(feature = "frames")]
+        if crate::fleet::partitioned(file).is_some() {
+            let message = format!("{} is a launch table in partitions", file.display());
+            let help = format!("rooflint fleet {}", plain::quoted(&file.display().to_string()));
+            return Err(Failure::usage(message).help(help));
         }
         let text = file.to_string_lossy();
         if file.exists() || !text.contains(['*', '?', '[']) {
@@ -222,7 +239,12 @@ fn add_fitting(
     found: &mut Vec<PathBuf>,
 ) -> Result<(), glob::PatternError> {
     let Some((first, rest)) = parts.split_first() else {
-        if folder.is_file() {
+        // What cannot be read is kept, to be named as that: a link that leads nowhere, a file in a locked folder.
+        let is_there = match folder.metadata() {
+            Ok(there) => !there.is_dir(),
+            Err(error) => folder.is_symlink() || error.kind() != std::io::ErrorKind::NotFound,
+        };
+        if is_there {
             found.push(folder.to_owned());
         }
         return Ok(());
@@ -237,7 +259,17 @@ fn add_fitting(
     if is_any {
         add_fitting(folder, rest, found)?;
     }
-    for entry in std::fs::read_dir(here).into_iter().flatten().flatten() {
+    let entries = match std::fs::read_dir(here) {
+        Ok(entries) => entries,
+        Err(error) => {
+            // A locked folder may hide ranks.
+            if error.kind() == std::io::ErrorKind::PermissionDenied {
+                found.push(folder.to_owned());
+            }
+            return Ok(());
+        }
+    };
+    for entry in entries.flatten() {
         let path = folder.join(entry.file_name());
         if is_any && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             add_fitting(&path, parts, found)?;

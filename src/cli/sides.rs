@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::fleet;
 #[cfg(feature = "frames")]
 use crate::history::Dated;
-use crate::history::{Batch, HistoryError, Store, batches, outliers};
+use crate::history::{Batch, HistoryError, Moment, Store, batches, outliers};
 use crate::plain;
 use crate::session::Session;
 
@@ -262,6 +262,7 @@ impl Sides<'_> {
         baseline.note(vec![format!("baseline: {many} of {}: {names}", folder.display())]);
         baseline.note(night.notes.clone());
         baseline.note(old(night.saved.days_until(clock::now()), max_age_days));
+        baseline.note(ahead(night.saved, clock::now()).into_iter().collect());
         for run in &night.runs {
             self.add(&folder.join(format!("run={run}")), &self.of_baseline, baseline)?;
         }
@@ -335,6 +336,7 @@ fn stored(
     let now = clock::now();
     let oldest = entries.iter().filter_map(|entry| entry.age_days(now)).max();
     baseline.note(oldest.map_or_else(Vec::new, |age| old(age, max_age_days)));
+    baseline.note(entries.iter().filter_map(|entry| ahead(entry.saved?, now)).take(1).collect());
     let unchecked = entries.iter().filter(|entry| !entry.is_sealed);
     baseline.notes.extend(unchecked.map(|entry| unsealed(&entry.id)));
     for entry in entries {
@@ -343,6 +345,12 @@ fn stored(
         baseline.runs.push(run);
     }
     Ok(())
+}
+
+/// Says that a baseline is dated ahead: later runs never take its place.
+fn ahead(saved: Moment, now: Moment) -> Option<String> {
+    (now.days_until(saved) > 0)
+        .then(|| format!("the baseline is of {saved}, in the future: no run of today is newer; delete it if a clock was wrong"))
 }
 
 /// That a baseline is older than the policy allows.

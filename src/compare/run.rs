@@ -303,9 +303,15 @@ impl Run {
             |run: &Self| run.kernels.iter().any(|kernel| !kernel.samples_s.is_empty());
         self.fingerprint == other.fingerprint
             || has_samples(self) != has_samples(other)
-                && self.launches == other.launches
-                && (self.measured_s - other.measured_s).abs() <= self.measured_s * SAME_SUM
+                && self.may_be_measurement_of(other)
                 && self.hash_of(false) == other.hash_of(false)
+    }
+
+    /// Returns `true` unless their sums show that they are of two measurements; it takes no kernels to say so.
+    #[must_use]
+    pub fn may_be_measurement_of(&self, other: &Self) -> bool {
+        self.launches == other.launches
+            && (self.measured_s - other.measured_s).abs() <= self.measured_s * SAME_SUM
     }
 
     fn hash_of(&self, with_samples: bool) -> String {

@@ -351,7 +351,9 @@ pub fn merge_partials(
         let shown = |file: &Path| file.display().to_string();
         let text = plain::text_of(file, plain::WRITTEN).map_err(|cause| {
             let message = format!("cannot read: {}", plain::io(&cause));
-            IngestError::new(file.display(), message).help(AGAIN)
+            let is_missing = cause.kind() == std::io::ErrorKind::NotFound;
+            let help = if is_missing { "check the path" } else { AGAIN };
+            IngestError::new(file.display(), message).help(help)
         })?;
         let document = document(&shown(file), &text)?;
         drop(text);

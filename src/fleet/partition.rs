@@ -266,13 +266,44 @@ impl Partitioning<'_> {
             fs::create_dir_all(path.parent().unwrap_or(self.folder))?;
             let metadata = Table::of(&profile).metadata;
             replace(&path, |to| {
-                parts::write_part(&profile, &order(&profile), metadata, to)
-                    .map_err(|error| io::Error::other(error.to_string()))
+                let mut to = Remembering { to, failed: None };
+                let written = parts::write_part(&profile, &order(&profile), metadata, &mut to);
+                written.map_err(|error| {
+                    to.failed.unwrap_or_else(|| io::Error::other(error.to_string()))
+                })
             })?;
             Ok(fs::metadata(&path)?.len())
         };
         part.bytes = write().map_err(|cause| cannot_write(&path, &cause))?;
         Ok(Done { part, devices, names: beside::pairs(&profile) })
+    }
+}
+
+/// Keeps why it could not be written: the library of the format loses it.
+struct Remembering<W> {
+    to: W,
+    failed: Option<io::Error>,
+}
+
+impl<W: io::Write> Remembering<W> {
+    fn keep<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        result.map_err(|error| {
+            let kind = error.kind();
+            self.failed.get_or_insert(error);
+            kind.into()
+        })
+    }
+}
+
+impl<W: io::Write> io::Write for Remembering<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes);
+        self.keep(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.to.flush();
+        self.keep(flushed)
     }
 }
 

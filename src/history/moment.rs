@@ -29,6 +29,12 @@ impl Moment {
         u64::try_from((later.0 - self.0).num_days()).unwrap_or(0)
     }
 
+    /// Returns the next second; of the last one itself.
+    #[must_use]
+    pub(super) fn next(self) -> Self {
+        u64::try_from(self.0.timestamp() + 1).ok().and_then(Self::from_seconds).unwrap_or(self)
+    }
+
     /// Returns the date.
     #[must_use]
     pub fn date(self) -> Date {

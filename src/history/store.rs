@@ -180,10 +180,11 @@ impl Store {
 
     fn add(&mut self, path: PathBuf, form: SavedAs, name: &str) {
         // To open a pipe is to wait for one who writes to it.
-        let read = if path.is_file() {
-            form.read(&path)
-        } else {
-            Err("it is not a regular file".to_owned())
+        let read = match path.metadata() {
+            Ok(there) if there.is_file() => form.read(&path),
+            // It was pruned since the folder was listed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return,
+            _ => Err("it is not a regular file".to_owned()),
         };
         match read {
             Ok((run, is_sealed)) => self.entries.push(entry(path, name, run, is_sealed)),
@@ -289,6 +290,35 @@ impl Store {
         entries.into_iter().find(|entry| entry.run.is_measurement_of(run))
     }
 
+    /// The first second from now on at which nothing else was saved under a name: what is saved later is later, and runs
+    /// without a commit are repeats only if they were saved together.
+    fn free(&self, now: Moment, name: &str, run: &Run) -> Moment {
+        let commit = &run.origin.commit;
+        let is_other = |entry: &&Entry| {
+            entry.name == name && (commit.is_none() || entry.run.origin.commit != *commit)
+        };
+        let is_taken =
+            |moment| self.entries.iter().filter(is_other).any(|entry| entry.saved == Some(moment));
+        let mut moment = now;
+        for _ in 0..self.entries.len() {
+            if !is_taken(moment) {
+                break;
+            }
+            moment = moment.next();
+        }
+        moment
+    }
+
+    /// Whether an entry is of the same measurement as a run. One without its kernels is read wholly where its sums are
+    /// those of the run: a report of it has another fingerprint.
+    fn has(&self, entry: &Entry, run: &Run) -> bool {
+        let read = || SavedAs::of(&entry.path)?.read(&entry.path).ok();
+        entry.run.is_measurement_of(run)
+            || self.heads.contains(&entry.path)
+                && entry.run.may_be_measurement_of(run)
+                && read().is_some_and(|(whole, _)| whole.is_measurement_of(run))
+    }
+
     /// Returns the files for saving runs, each with its own commit and branch; nothing is written.
     /// Runs without a time get the current one. Either all runs can be saved or none.
     ///
@@ -310,14 +340,14 @@ impl Store {
             if run.timed_launches == 0 || run.measured_s <= Seconds::ZERO {
                 return Err(HistoryError::Nothing { label });
             }
-            let here = self.entries.iter().filter(|entry| entry.name == name);
-            let entry = Self::same_measurement(&run, here).map(|entry| entry.id.clone());
+            let mut here = self.entries.iter().filter(|entry| entry.name == name);
+            let entry = here.find(|entry| self.has(entry, &run)).map(|entry| entry.id.clone());
             let earlier = known.iter().find(|(fingerprint, _)| *fingerprint == run.fingerprint);
             if let Some(entry) = entry.or_else(|| earlier.map(|(_, entry)| entry.clone())) {
                 return Err(HistoryError::Known { label, entry: format!("{name}/{entry}") });
             }
             let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
-            let saved: Moment = saved.unwrap_or(now);
+            let saved: Moment = saved.unwrap_or_else(|| self.free(now, name, &run));
             run.origin.saved = Some(saved.to_string());
             let commit = run.origin.commit.as_deref();
             let name_of = |fingerprint: &str| {

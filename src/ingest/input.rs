@@ -1,6 +1,6 @@
 //! Where bytes come from: files, the standard input, directories and patterns, compressed or not.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,6 +112,9 @@ struct Counted {
     bytes: Box<dyn Read + Send>,
     counts: Vec<Arc<AtomicU64>>,
     stop: Option<Arc<AtomicBool>>,
+    /// Bytes that a file had when it was opened, and those that were read of it.
+    expected: u64,
+    read: u64,
 }
 
 impl Read for Counted {
@@ -120,6 +123,14 @@ impl Read for Counted {
             return Err(io::Error::other("reading was stopped"));
         }
         let read = self.bytes.read(buffer)?;
+        self.read += read as u64;
+        if read == 0 && !buffer.is_empty() && self.read < self.expected {
+            let message = format!(
+                "the file became shorter while it was read: {} of {} bytes were left",
+                self.read, self.expected
+            );
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
+        }
         for count in &self.counts {
             count.fetch_add(read as u64, Ordering::Relaxed);
         }
@@ -182,6 +193,7 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
             threads: 1,
         });
     }
+    let mut expected = 0;
     let raw: Box<dyn Read + Send> = match input {
         Input::Stdin => Box::new(io::stdin()),
         Input::Memory(_, bytes) => Box::new(io::Cursor::new(Arc::clone(bytes))),
@@ -193,11 +205,16 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
                 is_missing: false,
             });
         }
-        Input::Named(path) | Input::Found(path) => Box::new(File::open(path)?),
+        Input::Named(path) | Input::Found(path) => {
+            let file = File::open(path)?;
+            expected = file.metadata().ok().filter(Metadata::is_file).map_or(0, |of| of.len());
+            Box::new(file)
+        }
     };
     let read = Arc::new(AtomicU64::new(0));
     let counts = std::iter::once(&read).chain(&options.count).cloned().collect();
-    let raw = Box::new(Counted { bytes: raw, counts, stop: options.stop.clone() });
+    let raw =
+        Box::new(Counted { bytes: raw, counts, stop: options.stop.clone(), expected, read: 0 });
     let (head, raw) = peek(raw, 4)?;
     let decompressed = |bytes, name| -> (Box<dyn Read + Send>, _) {
         (Box::new(Decompressed { bytes, name, read, given: 0 }), Some(name))
@@ -319,6 +336,20 @@ mod tests {
         let mut all = String::new();
         rest.read_to_string(&mut all).unwrap();
         assert_eq!((head.as_slice(), all.as_str()), (b"ab".as_slice(), "ab"));
+    }
+
+    /// As a log that is written anew, or a copy that is taken back.
+    #[test]
+    fn a_file_that_became_shorter_while_it_was_read_is_not_whole() {
+        let read = |expected| {
+            let (bytes, counts) = (Box::new(io::Cursor::new(b"ab".to_vec())), Vec::new());
+            let mut counted = Counted { bytes, counts, stop: None, expected, read: 0 };
+            let mut all = Vec::new();
+            counted.read_to_end(&mut all).map_err(|error| error.to_string())
+        };
+        assert_eq!((read(0), read(2)), (Ok(2), Ok(2)));
+        let error = read(3).unwrap_err();
+        assert_eq!(error, "the file became shorter while it was read: 2 of 3 bytes were left");
     }
 
     #[test]

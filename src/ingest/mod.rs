@@ -252,6 +252,9 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     workload::describe(&mut profile, &machines)?;
     profile.merge_devices();
     if profile.launches.is_empty() {
+        if let [(first, _), ..] = unread.0.as_slice() {
+            return Err(first.clone());
+        }
         let path = inputs.first().map_or_else(PathBuf::new, Input::path);
         return Err(IngestError::new(path.display(), "no kernel found in any input")
             .help("run `rooflint formats` to see what can be read"));

@@ -21,5 +21,9 @@ pub use header::Header;
 pub use row::{Fault, Row, Value};
 pub use written::{Cells, Table};
 
+/// Columns that every launch table has, and no other table all of.
+pub(crate) const TELLING: [&str; 6] =
+    ["source", "kernel", "device_ordinal", "launches", "grid_x", "threads_per_block"];
+
 /// Name and major version of the table's schema.
 pub const SCHEMA: &str = "rooflint/launches/1";

@@ -235,6 +235,50 @@ fn what_is_saved_already_or_cannot_be_kept_is_refused() {
     assert!(told.contains("2026-10-01T000000Z-none-"), "{told}");
 }
 
+/// A report of a run is the run again: saved twice, it would be compared with itself.
+#[test]
+fn a_report_of_a_saved_run_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    export(&here.join("run.csv"), 1, "", 1.0);
+    done(here, &["run.csv", "--no-config", "-o", "report.json"]);
+    for (store, first, second) in [("a", "run.csv", "report.json"), ("b", "report.json", "run.csv")]
+    {
+        let save = |file: &str| {
+            program(here, &[], &["baseline", "save", file, "--store", store, "--commit", "c1"])
+        };
+        assert_eq!(save(first).code, 0);
+        let again = save(second);
+        assert_eq!(again.code, 2, "{}", again.stdout);
+        assert!(again.stderr.contains("already"), "{}", again.stderr);
+    }
+}
+
+/// Commits of one second, or of one day, are in the order in which they were saved.
+#[test]
+fn what_is_saved_later_is_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    for (seed, commit) in [(1, "bbbb"), (2, "aaaa"), (3, "aaaa")] {
+        export(&here.join("run.csv"), seed, "", 1.0);
+        let date = ["--date", "2026-11-20"];
+        done(here, &[&["baseline", "save", "run.csv", "--commit", commit], &date[..]].concat());
+    }
+    let found = json(here, &["baseline", "list"]);
+    let text = found.to_string();
+    assert!(text.contains("2026-11-20T000000Z-bbbb"), "{text}");
+    let later = text.matches("2026-11-20T000001Z-aaaa").count();
+    assert!(later > 0, "{text}");
+    let pruned = done(here, &["baseline", "prune", "--keep", "1"]);
+    assert!(pruned.contains("bbbb") && !pruned.contains("aaaa"), "{pruned}");
+    // The variable of the store is for the argument of `trend` too.
+    let run = program(here, &[("ROOFLINT_STORE", "nowhere")], &["trend"]);
+    assert!(run.stderr.contains("nowhere"), "{}", run.stderr);
+    let ahead = ["baseline", "save", "run.csv", "--date", "2999-01-01"];
+    let run = program(here, &[], &ahead);
+    assert!(run.code == 2 && run.stderr.contains("in the future"), "{}", run.stderr);
+}
+
 #[test]
 fn stores_that_cannot_be_read_are_told() {
     let folder = tempfile::tempdir().unwrap();

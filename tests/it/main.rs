@@ -47,6 +47,7 @@ mod nvprof;
 mod nvtx;
 #[cfg(feature = "plot")]
 mod pictures;
+mod pipes;
 mod policy;
 mod predict;
 mod profiles;

@@ -1,6 +1,7 @@
 //! The arguments of a call, as words of a command line.
 
 use std::ffi::OsString;
+use std::fs::Metadata;
 
 use serde_json::{Map, Value};
 
@@ -114,6 +115,11 @@ impl<'a> Words<'a> {
                 return Err(format!(
                     "{key}: standard input cannot be read; give the path of a file"
                 ));
+            }
+            // Standard input has other names, and a pipe may never end.
+            let is_stream = |there: Metadata| !there.is_file() && !there.is_dir();
+            if std::fs::metadata(&file).is_ok_and(is_stream) {
+                return Err(format!("{key}: {file} is a pipe or device; give the path of a file"));
             }
             self.names.push(file.into());
         }

@@ -14,7 +14,7 @@ use super::{Format, IngestError, Reading, Sample, Sniff, sums};
 use crate::model::{
     DeviceHint, Head, HintId, OriginId, OriginKind, Profiler, Quantity, Source, Values,
 };
-use crate::table::{Header, Row, Value};
+use crate::table::{Header, Row, TELLING, Value};
 
 pub(super) const FORMAT: Format = Format {
     name: "launch-table",
@@ -24,10 +24,6 @@ pub(super) const FORMAT: Format = Format {
     sniff,
     read,
 };
-
-/// Columns that every launch table has, and no other table all of.
-const TELLING: [&str; 6] =
-    ["source", "kernel", "device_ordinal", "launches", "grid_x", "threads_per_block"];
 
 fn is_header(fields: &[String]) -> bool {
     TELLING.iter().all(|name| fields.iter().any(|field| field == name))

@@ -202,7 +202,10 @@ fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>)
                 "no table found: no line has fields separated by {:?}",
                 char::from(mapping.delimiter)
             ))
-            .help("set delimiter = \";\" (or another character) in the mapping"));
+            .help(format!(
+                "set the delimiter of the file in the mapping, such as delimiter = \"{}\"",
+                if mapping.delimiter == b';' { ',' } else { ';' }
+            )));
     };
     lacks(reading, mapping, &header).map_err(|error| error.line(line))?;
     Ok((line, header))

@@ -3,9 +3,10 @@
 //! It sees the narrow, typed table, never a profiler's file, and no polars type leaves it. Nothing
 //! here runs for `--help` or for a report on one file.
 
+mod rows;
+
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Cursor, Read};
 use std::ops::Range;
 use std::path::Path;
 
@@ -13,12 +14,12 @@ use polars::prelude::*;
 use polars_arrow::array::StructArray;
 use polars_arrow::ffi::{ArrowArrayStream, export_iterator};
 use polars_io::mmap::MmapBytesReader;
-use polars_io::parquet::metadata::FileMetadataRef;
 use polars_io::parquet::read::ParquetReader;
 use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter};
 use polars_io::prelude::SerReader;
 
-use super::SCHEMA;
+pub use rows::Rows;
+
 use super::cell::{self, Form};
 use super::columns::LaunchColumn;
 use super::quiet::quietly;
@@ -41,6 +42,19 @@ pub enum FrameError {
     /// A Parquet file contains another table.
     #[error("not a rooflint launch table: {0}")]
     NoLaunches(String),
+    /// A column is there twice.
+    #[error("the column {0:?} is given twice; keep one of them")]
+    Twice(String),
+    /// A column of launches has a type that is not read.
+    #[error(
+        "the column {column:?} has the type {kind}; write it as text, float64, int64 or uint64"
+    )]
+    Type {
+        /// Its name.
+        column: String,
+        /// Its type, as Arrow calls it.
+        kind: String,
+    },
     /// A Parquet file contains another table than this one.
     #[error(
         "unsupported schema {} (expected {expected:?})",
@@ -113,107 +127,6 @@ pub fn read_table(
     quietly(read).unwrap_or(Err(FrameError::Damaged))
 }
 
-/// How many rows become text at a time: as text they take several times what they take in a frame.
-const ROWS_OF_TEXT: usize = 1 << 13;
-
-/// The canonical launch table in Parquet, read as the CSV that it would be, some rows at a time.
-pub struct Rows {
-    bytes: Vec<u8>,
-    footer: FileMetadataRef,
-    height: usize,
-    /// Rows that are read, and how many of them are text already.
-    frame: DataFrame,
-    used: usize,
-    /// The first row that was not made text yet.
-    next: usize,
-    text: Cursor<Vec<u8>>,
-}
-
-impl Rows {
-    /// Opens a file by its bytes, and reads its first rows.
-    ///
-    /// # Errors
-    /// [`FrameError`] if the file is damaged, or not a launch table of the supported version.
-    pub fn open(bytes: Vec<u8>) -> Result<Self, FrameError> {
-        let open = || {
-            let (mut reader, metadata) = opened(Cursor::new(bytes.as_slice()))?;
-            is_of_launches(&metadata)?;
-            Ok(reader.get_metadata().map_err(FrameError::Read)?.clone())
-        };
-        let footer: FileMetadataRef = quietly(open).unwrap_or(Err(FrameError::Damaged))?;
-        let height = footer.num_rows;
-        // A footer that says less would hide rows.
-        let mut in_groups = 0_usize;
-        for group in &footer.row_groups {
-            in_groups = in_groups.saturating_add(group.num_rows());
-        }
-        if height != in_groups {
-            return Err(FrameError::Damaged);
-        }
-        let (frame, text) = (DataFrame::default(), Cursor::default());
-        let mut rows = Self { bytes, footer, height, frame, used: 0, next: 0, text };
-        rows.more()?;
-        Ok(rows)
-    }
-
-    /// Makes the next rows text.
-    fn more(&mut self) -> Result<(), FrameError> {
-        if self.used == self.frame.height() {
-            self.decode()?;
-        }
-        let count = ROWS_OF_TEXT.min(self.frame.height() - self.used);
-        let from = i64::try_from(self.used).map_err(|_| FrameError::Damaged)?;
-        let rows = self.frame.slice(from, count);
-        let table = quietly(|| table(&rows, Vec::new())).unwrap_or(Err(FrameError::Damaged))?;
-        let mut text = std::mem::take(&mut self.text).into_inner();
-        text.clear();
-        // Writing to memory cannot fail.
-        let _ =
-            if self.next == 0 { table.write_csv(&mut text) } else { table.write_rows(&mut text) };
-        (self.used, self.next) = (self.used + count, self.next + count);
-        self.text = Cursor::new(text);
-        Ok(())
-    }
-
-    /// Reads the next rows.
-    fn decode(&mut self) -> Result<(), FrameError> {
-        let count = ROWS_AT_ONCE.min(self.height - self.next);
-        // Those before are not needed beside them.
-        self.frame = DataFrame::default();
-        let read = || {
-            let mut reader = ParquetReader::new(Cursor::new(self.bytes.as_slice()));
-            reader.set_metadata(self.footer.clone());
-            // No rows at all would be read as all of them.
-            let slice = (self.height > 0).then_some((self.next, count));
-            reader.with_slice(slice).finish().map_err(FrameError::Read)
-        };
-        // The frame library panics on some damaged files.
-        let frame = quietly(read).unwrap_or(Err(FrameError::Damaged))?;
-        // The height is a figure of the file of its own.
-        let is_whole = frame.columns().iter().all(|column| column.len() == count);
-        if frame.height() != count || !is_whole {
-            return Err(FrameError::Damaged);
-        }
-        (self.frame, self.used) = (frame, 0);
-        Ok(())
-    }
-}
-
-impl Read for Rows {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.text.read(buffer)?;
-        if read > 0 || buffer.is_empty() || self.next == self.height {
-            return Ok(read);
-        }
-        let first = self.next + 1;
-        self.more().map_err(|error| {
-            let message = format!("the Parquet data are damaged from row {first} on ({error})");
-            io::Error::new(io::ErrorKind::InvalidData, message)
-        })?;
-        self.text.read(buffer)
-    }
-}
-
 /// Metadata of a table in order.
 type Metadata = Vec<(String, String)>;
 
@@ -228,21 +141,6 @@ fn opened<R: MmapBytesReader>(file: R) -> Result<(ParquetReader<R>, Metadata), F
 /// Returns the schema that metadata name.
 fn named(metadata: &[(String, String)]) -> Option<&str> {
     metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str())
-}
-
-/// Refuses a file whose metadata does not name the schema of launch tables.
-fn is_of_launches(metadata: &[(String, String)]) -> Result<(), FrameError> {
-    match named(metadata) {
-        Some(SCHEMA) => Ok(()),
-        Some(other) => {
-            let message = format!("unsupported schema {other:?} (expected {SCHEMA:?})");
-            Err(FrameError::NoLaunches(message))
-        }
-        None => {
-            let message = format!("its metadata has no schema (expected {SCHEMA:?})");
-            Err(FrameError::NoLaunches(message))
-        }
-    }
 }
 
 /// Reads the columns.
@@ -271,6 +169,15 @@ fn cells(column: &Column) -> Option<Result<Cells<'static>, PolarsError>> {
     let kind = column.dtype();
     let text = || Ok(Cells::Text(column.str()?.iter().map(|one| one.map(str::to_owned)).collect()));
     let counts = || Ok(Cells::Count(column.cast(&DataType::UInt64)?.u64()?.iter().collect()));
+    // A number of 64 bits is more than a float holds: counts stay whole.
+    let integers = || {
+        let whole = column.cast(&DataType::Int64)?;
+        let whole = whole.i64()?;
+        if whole.iter().flatten().all(|number| number >= 0) {
+            return Ok(Cells::Count(whole.iter().map(|one| one.map(i64::unsigned_abs)).collect()));
+        }
+        Ok(Cells::Text(whole.iter().map(|one| one.map(|one| one.to_string())).collect()))
+    };
     let truths = || Ok(Cells::Truth(column.bool()?.iter().collect()));
     let numbers = || Ok(Cells::Number(column.cast(&DataType::Float64)?.f64()?.iter().collect()));
     let lists = || {
@@ -286,6 +193,8 @@ fn cells(column: &Column) -> Option<Result<Cells<'static>, PolarsError>> {
         Some(truths())
     } else if kind.is_unsigned_integer() {
         Some(counts())
+    } else if kind.is_signed_integer() {
+        Some(integers())
     } else if kind.is_primitive_numeric() {
         Some(numbers())
     } else if *kind == DataType::List(Box::new(DataType::Float64)) {
@@ -508,6 +417,8 @@ fn with_launches(profile: &Profile) -> Result<DataFrame, PolarsError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Cursor, Read};
+
     use super::*;
     use crate::model::{Head, Origin, Quantity, Source, Values};
 
@@ -542,46 +453,6 @@ mod tests {
         assert!(metadata.contains(&formula), "{metadata:?}");
     }
 
-    /// As many rows as are read at once, one less and more, none, and some times as many.
-    #[test]
-    fn rows_are_written_and_read_some_at_a_time() {
-        let schema = ("schema".to_owned(), SCHEMA.to_owned());
-        for height in [0, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 3 * ROWS_AT_ONCE + 7] {
-            let is_there = |row: &usize| !row.is_multiple_of(3);
-            let name = |row: usize| is_there(&row).then(|| format!("kernel {}", row % 1000));
-            let columns = vec![
-                ("kernel".to_owned(), Cells::Text((0..height).map(name).collect())),
-                ("id".to_owned(), Cells::Count((0..height as u64).map(Some).collect())),
-            ];
-            let table = Table { height, columns, metadata: vec![schema.clone()] };
-            let text = read(parquet(&table).unwrap()).unwrap();
-            assert_eq!(text.len(), table.csv().len(), "{height}");
-            assert!(text == table.csv(), "{height}");
-        }
-    }
-
-    /// A footer that says 10 instead of 46 rows, wherever that number stands.
-    #[test]
-    fn a_footer_with_fewer_rows_hides_none() {
-        let schema = ("schema".to_owned(), SCHEMA.to_owned());
-        let ids = Cells::Count((0..46).map(Some).collect());
-        let table =
-            Table { height: 46, columns: vec![("id".to_owned(), ids)], metadata: vec![schema] };
-        let bytes = parquet(&table).unwrap();
-        // Thrift's compact form: a field of 64 bits, and the number in zigzag.
-        let places = (1..bytes.len()).filter(|at| bytes[at - 1..=*at] == [0x16, 2 * 46]);
-        let mut refused = 0;
-        for at in places {
-            let mut bytes = bytes.clone();
-            bytes[at] = 2 * 10;
-            match read(bytes) {
-                Ok(text) => assert_eq!(text, table.csv()),
-                Err(_) => refused += 1,
-            }
-        }
-        assert!(refused > 0, "no number of rows was found");
-    }
-
     #[test]
     fn what_is_no_launch_table_is_refused() {
         let launches = two_launches();
@@ -591,6 +462,9 @@ mod tests {
         }
         let mut other = Table::of(&launches);
         other.metadata.retain(|(key, _)| key != "schema");
+        // One without metadata is known by its columns.
+        assert_eq!(read(parquet(&other).unwrap()).unwrap(), other.csv());
+        other.columns.retain(|(name, _)| name != "launches");
         let error = read(parquet(&other).unwrap()).unwrap_err().to_string();
         assert!(error.contains("has no schema"), "{error}");
         other.metadata.push(("schema".to_owned(), "rooflint/launches/2".to_owned()));
