@@ -50,13 +50,14 @@ impl Default for Values {
 
 impl Values {
     /// Adds a value in SI base units. What is not finite or impossibly large, a negative amount of what adds up, and
-    /// a time, clock or peak rate that is not above zero count as missing and are ignored.
+    /// a time that is not above zero, and a clock or peak rate below one per second count as missing and are ignored.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
         let place = &mut self.places[quantity.index()];
         let is_in_range = match quantity {
             // A launch takes time: 0 is what a lost one looks like.
             Quantity::Duration => value > 0.0,
-            _ if quantity.is_rate_of_device() => value > 0.0,
+            // No clock and no unit does less than one of anything in a second.
+            _ if quantity.is_rate_of_device() => value >= 1.0,
             _ if quantity.is_additive() => value >= 0.0,
             _ => true,
         };
