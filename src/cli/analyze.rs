@@ -198,11 +198,13 @@ fn baseline_of(
     if command.baseline.is_empty() {
         return Ok(None);
     }
-    let shows = |kind| {
-        matches!(kind, output::Kind::Picture(_) | output::Kind::Named("html" | "text" | "markdown"))
+    let figure = command.output.drawing.figure.unwrap_or_default();
+    let shows = |kind| match kind {
+        output::Kind::Picture(_) => figure.compares(),
+        kind => matches!(kind, output::Kind::Named("html" | "text" | "markdown")),
     };
     if !places.iter().any(|place| shows(place.format)) {
-        return Err(Failure::usage("--baseline has no effect on this output format").help(
+        return Err(Failure::usage("--baseline has no effect on this output").help(
             "add `-o FILE.html`, `-o FILE.svg` or `-o FILE.png`, or compare with `rooflint diff`",
         ));
     }

@@ -56,7 +56,6 @@ impl Values {
         let is_in_range = match quantity {
             // A launch takes time: 0 is what a lost one looks like.
             Quantity::Duration => value > 0.0,
-            // No clock and no unit does less than one of anything in a second.
             _ if quantity.is_rate_of_device() => value >= 1.0,
             _ if quantity.is_additive() => value >= 0.0,
             _ => true,

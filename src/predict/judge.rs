@@ -116,3 +116,94 @@ fn achievable(
             .max(t_link / roofline::achievable::LINK),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Sweep, form};
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::model::DeviceHint;
+
+    fn device(name: &str) -> Device {
+        Catalog::builtin().find(name, &DeviceHint::default()).unwrap()
+    }
+
+    fn predicted(call: &str, name: &str) -> Result<Prediction, PredictError> {
+        let (form_name, pairs) = call.split_once(' ').unwrap();
+        let given = Arguments::parse(form(form_name).unwrap(), pairs.split(' '))?;
+        predict(&given, &device(name), &Options::default())
+    }
+
+    /// 1 GB over half of 900 GB/s, and over 16 lanes of 32 GT/s in 128b/130b: 63.0 GB/s.
+    #[test]
+    fn a_copy_takes_the_link_that_the_device_has() {
+        for (name, bandwidth) in
+            [("GH200 96GB HBM3", 450e9), ("H100 SXM5 80GB", 32e9 * 16.0 / 8.0 * 128.0 / 130.0)]
+        {
+            let found = predicted("memcpy-host bytes=1G", name).unwrap();
+            let expected = 1e9 / bandwidth;
+            assert!((found.roofline_time.get() / expected - 1.0).abs() < 1e-12, "{name}");
+            assert_eq!(found.limiter, PredictedLimiter::Link);
+            let reached = found.achievable.unwrap().roofline_time.get();
+            assert!((reached / (expected / 0.85) - 1.0).abs() < 1e-12, "{name}");
+        }
+    }
+
+    /// One rank sends nothing; the copy of its buffer within the device is all there is.
+    #[test]
+    fn a_link_limits_only_what_goes_over_it() {
+        let alone = predicted("all-reduce bytes=1M ranks=1", "H100 SXM5 80GB").unwrap();
+        assert_eq!(alone.limiter, PredictedLimiter::Memory);
+        assert!(!alone.remarks.iter().any(|one| one.contains("link")), "{:?}", alone.remarks);
+        let pairs = "bytes=1k..1G:x1000 ranks=8".split(' ');
+        let sweep = Sweep::parse(form("all-reduce").unwrap(), pairs).unwrap();
+        let crossings = sweep.crossings(&device("H100 SXM5 80GB"), &Options::default()).unwrap();
+        assert!(crossings[0].turns.is_empty());
+        assert_eq!([crossings[0].first, crossings[0].last], [PredictedLimiter::Link; 2]);
+    }
+
+    #[test]
+    fn formats_that_no_unit_multiplies_are_refused_in_either_order() {
+        for (one, other) in [
+            ("tf32", "fp32"),
+            ("c32", "fp64"),
+            ("int32", "fp32"),
+            ("fp8", "int8"),
+            ("fp16", "bf16"),
+        ] {
+            for (a, b) in [(one, other), (other, one)] {
+                let call = format!("gemm m=64 n=64 k=64 dtype_a={a} dtype_b={b}");
+                let error = predicted(&call, "H100 SXM5 80GB").unwrap_err().to_string();
+                assert!(error.contains("neither is widened"), "{call}: {error}");
+            }
+        }
+        // Of two widths the wider one, whatever the order.
+        let call = "attention-decode b=1 h=32 nk=4096 dtype=fp8 dtype_kv=fp16";
+        let found = predicted(call, "H100 SXM5 80GB").unwrap();
+        assert_eq!(found.pipes[0].pipe, crate::model::Pipe::Fp16Matrix);
+    }
+
+    /// A complex multiplication and addition are 8 real operations, not 2.
+    #[test]
+    fn complex_numbers_are_counted_or_refused() {
+        let product = predicted("gemm m=64 n=64 k=64 dtype=c32", "H100 SXM5 80GB").unwrap();
+        assert_eq!(product.operations.get(), 8.0 * 64.0_f64.powi(3));
+        for call in [
+            "linear batch=64 in=64 out=64 dtype=c32",
+            "axpy n=64 dtype=c64",
+            "softmax rows=64 columns=64 dtype=c32",
+            "rfft n=64 dtype=c32",
+        ] {
+            let error = predicted(call, "H100 SXM5 80GB").unwrap_err().to_string();
+            assert!(error.contains("those of real numbers"), "{call}: {error}");
+        }
+        // What only moves them is the same for any numbers.
+        assert!(predicted("copy n=64 dtype=c32", "H100 SXM5 80GB").is_ok());
+    }
+
+    #[test]
+    fn sums_that_overflow_are_an_error() {
+        let error = predicted("given read=1e308 written=1e308", "H100 SXM5 80GB").unwrap_err();
+        assert!(error.to_string().contains("the bytes overflow"), "{error}");
+    }
+}

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::document::{Block, Document, Section};
 use super::view::Style;
-use super::{GateReport, Report, Reported};
+use super::{FORMATS, GateReport, Report, Reported};
 
 /// A judged run and its comparison with an earlier one.
 #[derive(Debug, Clone, Copy)]
@@ -15,18 +15,29 @@ pub struct Against<'a> {
     pub changes: GateReport<'a>,
 }
 
-impl Reported for Against<'_> {
-    fn document(&self, style: &Style) -> Document {
-        let mut document = self.report.document(style);
+impl Against<'_> {
+    /// The document of the run, with the comparison behind it.
+    fn behind(&self, mut document: Document, style: &Style) -> Document {
         let changes = self.changes.document(style);
         document.push(Block::Section(Section::new("Compared with the baseline", changes.blocks)));
         document
+    }
+}
+
+impl Reported for Against<'_> {
+    fn document(&self, style: &Style) -> Document {
+        self.behind(self.report.document(style), style)
     }
 
     fn own(&self, format: &str, style: &Style) -> Option<String> {
         #[cfg(feature = "page")]
         if format == "html" {
             return Some(super::html::compared(&self.report, &self.changes, style));
+        }
+        if format == "markdown" && !self.report.analysis.is_narrowed {
+            let format = FORMATS.iter().find(|one| one.name == format)?;
+            let document = self.behind(super::run::folded(&self.report, style), style);
+            return Some((format.render)(&document, style));
         }
         // Documents hold the comparison; machine formats of a run do not.
         self.report.own(format, style)

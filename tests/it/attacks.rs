@@ -212,6 +212,31 @@ fn links_that_lead_nowhere_are_named() {
     assert!(error.contains("a.csv: cannot read: too many levels"), "{error}");
 }
 
+/// A rank whose file is a link that leads nowhere must not pass unnoticed, in a folder or in a pattern.
+#[cfg(unix)]
+#[test]
+fn what_a_pattern_finds_and_cannot_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for rank in 0..2 {
+        std::fs::create_dir(folder.path().join(format!("r{rank}"))).unwrap();
+    }
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("r0/run.csv"), format!("{HEADER}{ROW}")).unwrap();
+    std::os::unix::fs::symlink(at("gone"), at("r1/run.csv")).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rooflint"));
+        command.args(arguments).current_dir(folder.path()).output().unwrap()
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let report = run(&["r*/run.csv", "--no-config", "--format", "json"]);
+    assert!(text(&report.stdout).contains("r1/run.csv"), "{}", text(&report.stdout));
+    for arguments in [&["r*/run.csv", "--strict"][..], &["convert", "r*/run.csv", "-o", "-"]] {
+        let refused = run(arguments);
+        assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains("r1/run.csv"), "{}", text(&refused.stderr));
+    }
+}
+
 /// To open one waits for a writer.
 #[cfg(unix)]
 #[test]

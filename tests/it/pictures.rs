@@ -355,4 +355,23 @@ fn before_and_after_stand_in_one_picture() {
     let unused = program(&[paths[0], "--baseline", paths[1], "--format", "json"]);
     assert_eq!(unused.code, 2);
     assert!(unused.stderr.contains("--baseline has no effect"), "{}", unused.stderr);
+    // Categories have no before.
+    let unused =
+        program(&[paths[0], "--baseline", paths[1], "-o", paths[2], "--figure", "categories"]);
+    assert!(unused.stderr.contains("--baseline has no effect"), "{}", unused.stderr);
+    let markdown = program(&[paths[0], "--baseline", paths[1], "--format", "markdown"]).stdout;
+    assert!(markdown.contains("Compared with the baseline"), "{markdown}");
+}
+
+#[test]
+fn options_of_pictures_need_one() {
+    for arguments in [
+        &["demo", "--figure", "kernels"][..],
+        &["demo", "--size", "600x400", "-o", "text=-"],
+        &["predict", "axpy", "n=1M", "--device", "L4", "--theme", "dark"],
+    ] {
+        let run = program(arguments);
+        assert_eq!(run.code, 2, "{arguments:?}");
+        assert!(run.stderr.contains("has no effect: no picture is written"), "{}", run.stderr);
+    }
 }

@@ -68,7 +68,8 @@ Source: NVIDIA, *CUDA C++ Best Practices Guide*, \"Effective Bandwidth Calculati
 
 FLOPs: 0.
 Bytes: n in the device's memory and n over the link, which is the ceiling: PCIe 3.0, 4.0, 5.0
-x16 carry 15.75, 31.5, 63 GB/s before packet headers, of which 80 to 90% are reached.
+x16 carry 15.75, 31.5, 63 GB/s before packet headers, of which 80 to 90% are reached; NVLink-C2C of
+a GH200 450 GB/s.
 Source: *PCI Express Base Specification*: 8, 16, 32 GT/s per lane with 128b/130b encoding.",
         ..PLAIN
     },

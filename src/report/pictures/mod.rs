@@ -32,6 +32,12 @@ impl Subject {
     pub const ALL: [Self; 4] =
         [Self::Roofline, Self::Kernels, Self::Categories, Self::Opportunities];
 
+    /// Whether a baseline is drawn beside the run.
+    #[must_use]
+    pub const fn compares(self) -> bool {
+        matches!(self, Self::Roofline | Self::Kernels)
+    }
+
     /// The word on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {

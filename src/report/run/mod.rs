@@ -53,10 +53,8 @@ impl Reported for Report<'_> {
 
     fn own(&self, format: &str, style: &Style) -> Option<String> {
         if format == "markdown" && !self.analysis.is_narrowed {
-            // Who reads it cannot ask for more: all is there, and what comes after the brief is folded.
             let format = FORMATS.iter().find(|one| one.name == format)?;
-            let document = whole(self, &Style { full: true, ..*style }, true);
-            return Some((format.render)(&document, style));
+            return Some((format.render)(&folded(self, style), style));
         }
         let own = super::OUTPUTS.iter().find(|output| output.name == format)?;
         Some((own.render)(self, style))
@@ -65,6 +63,11 @@ impl Reported for Report<'_> {
     fn stream(&self, format: &str, to: &mut dyn Write) -> Option<io::Result<()>> {
         (format == "json").then(|| crate::json::write(to, &json::document(self)))
     }
+}
+
+/// All of a report for who cannot ask for more, as of Markdown: what comes after the brief is folded.
+pub(super) fn folded(report: &Report<'_>, style: &Style) -> Document {
+    whole(report, &Style { full: true, ..*style }, true)
 }
 
 /// The brief and everything else, from what to do to how it was found.

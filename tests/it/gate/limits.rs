@@ -288,3 +288,18 @@ fn a_warmup_that_leaves_one_launch_is_said() {
     let told = gate(at, &base).out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("--warmup 50 leaves a single launch of 5 kernels"), "{told}");
 }
+
+/// Nothing to compare with and no limit of its own: a pipeline that forgot its baseline would pass for ever.
+#[test]
+fn a_baseline_that_was_never_named_may_not_be_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "now", "softmax_warp_forward", 1.0);
+    let refused = gate(at, &["now-0.csv", "--allow-missing-baseline", "--no-config"]);
+    assert_eq!(refused.code, 2, "{}", refused.out);
+    assert!(refused.err.contains("gate needs a baseline"), "{}", refused.err);
+    let first =
+        gate(at, &["now-0.csv", "--allow-missing-baseline", "--no-config", "--baseline", "store"]);
+    assert_eq!(first.code, 0, "{}", first.err);
+    assert!(first.out.contains("saved as the first baseline"), "{}", first.out);
+}
