@@ -140,13 +140,13 @@ impl Analysis {
             .filter(|(_, stake)| *stake > Seconds::ZERO)
             .collect();
         let all: Seconds = stakes.iter().map(|one| one.1).sum();
-        let named = |(kernel, stake): (_, _)| {
+        let filtered = |(kernel, stake): (_, _)| {
             let kernel: &Kernel = kernel;
             Some((kernel, NameFilter::of(&kernel.full_name)?, stake))
         };
         let is_any = !stakes.is_empty();
         let mut wanted: Vec<(&Kernel, NameFilter, Seconds)> =
-            stakes.into_iter().filter_map(named).collect();
+            stakes.into_iter().filter_map(filtered).collect();
         wanted.sort_by(|one, two| two.2.total_cmp(&one.2));
         let mut stake = Seconds::ZERO;
         let mut kernels: Vec<&Kernel> = Vec::new();

@@ -226,11 +226,11 @@ fn spoilt(text: &str, title: &str, cell: &str, is_first: bool) -> String {
     let mut rows = lines[header + 1..].iter_mut().filter(has_value);
     let line = if is_first { rows.next() } else { rows.next_back() }.unwrap();
     let mut cells = fields(line);
-    cells[at] = cell.to_owned();
+    cell.clone_into(&mut cells[at]);
     let mut writer =
         csv::WriterBuilder::new().quote_style(csv::QuoteStyle::Always).from_writer(vec![]);
     writer.write_record(&cells).unwrap();
-    *line = String::from_utf8(writer.into_inner().unwrap()).unwrap().trim_end().to_owned();
+    String::from_utf8(writer.into_inner().unwrap()).unwrap().trim_end().clone_into(line);
     lines.join("\n") + "\n"
 }
 

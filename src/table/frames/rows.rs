@@ -42,8 +42,10 @@ impl Rows {
         let open = || {
             let (mut reader, metadata) = opened(Cursor::new(bytes.as_slice()))?;
             let footer = reader.get_metadata().map_err(FrameError::Read)?.clone();
-            let names: Vec<&str> =
-                footer.schema_descr.fields().iter().map(|one| one.name()).collect();
+            let mut names: Vec<&str> = Vec::new();
+            for field in footer.schema_descr.fields() {
+                names.push(field.name());
+            }
             is_of_launches(&metadata, &names)?;
             let mut seen = HashSet::new();
             if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {

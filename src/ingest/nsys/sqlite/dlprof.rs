@@ -96,15 +96,7 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         launches.push((head, Some(duration).filter(|duration| *duration > 0)));
         Ok(())
     })?;
-    launches.sort_by_key(|(head, _)| (head.start, head.process, head.name, head.device));
-    let all = launches.len();
-    launches.dedup_by(|one, other| one == other && one.1.is_some());
-    let repeated = (all - launches.len()) as u64;
-    if repeated > 0 {
-        let rows = counted(repeated, "row repeats an earlier one", "rows repeat earlier ones");
-        reading.source.repeated += repeated;
-        reading.source.clues.push(format!("{rows} and count once"));
-    }
+    once(&mut launches, reading);
     let mut values = Values::default();
     for (id, (head, duration)) in (0..).zip(launches) {
         values.clear();
@@ -113,6 +105,12 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         }
         reading.push(Head { id, ..head }, &values);
     }
+    reading.source.clues.extend(moved(database)?.clue());
+    Ok(())
+}
+
+/// Copies and fills, which are left out.
+fn moved(database: &Database) -> Result<LeftOut, Failure> {
     let mut left_out = LeftOut::default();
     for table in ["read_only_memcpys", "read_only_memsets"] {
         database.each(table, ["gpu_start", "gpu_stop"], |[start, stop]| {
@@ -122,8 +120,20 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
             Ok(())
         })?;
     }
-    reading.source.clues.extend(left_out.clue());
-    Ok(())
+    Ok(left_out)
+}
+
+/// Sorts launches by their starts, and leaves those that are there again out.
+fn once(launches: &mut Vec<(Head, Option<u64>)>, reading: &mut Reading<'_>) {
+    launches.sort_by_key(|(head, _)| (head.start, head.process, head.name, head.device));
+    let all = launches.len();
+    launches.dedup_by(|one, other| one == other && one.1.is_some());
+    let repeated = (all - launches.len()) as u64;
+    if repeated > 0 {
+        let rows = counted(repeated, "row repeats an earlier one", "rows repeat earlier ones");
+        reading.source.repeated += repeated;
+        reading.source.clues.push(format!("{rows} and count once"));
+    }
 }
 
 /// The GPU with a number, which may not be listed.
