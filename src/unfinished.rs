@@ -1,7 +1,6 @@
 //! Files that are being written and have no name of their own yet: none of them stays behind an interrupt.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -14,6 +13,7 @@ pub(crate) struct Unfinished(PathBuf);
 
 impl Unfinished {
     /// Notes a file that is being written.
+    #[cfg(feature = "gate")]
     pub(crate) fn new(path: &Path) -> Self {
         let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
         files.insert(path.to_owned());
@@ -21,10 +21,11 @@ impl Unfinished {
     }
 
     /// Makes a file with a name that is known only when it is there; an interrupt meanwhile waits for it.
+    #[cfg(any(feature = "cli", feature = "sqlite"))]
     pub(crate) fn making<T>(
-        make: impl FnOnce() -> io::Result<T>,
+        make: impl FnOnce() -> std::io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
-    ) -> io::Result<(T, Self)> {
+    ) -> std::io::Result<(T, Self)> {
         let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
         let file = make()?;
         let path = path(&file).to_owned();

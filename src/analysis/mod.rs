@@ -92,7 +92,7 @@ use crate::model::{
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
-use crate::taxonomy::{Category, Taxonomy};
+use crate::taxonomy::Taxonomy;
 use crate::units::{Bytes, ExactSum, Factor, Flops, Seconds};
 use algorithmic::Describer;
 use groups::Groups;
@@ -402,8 +402,9 @@ fn first_source(profile: &Profile) -> u16 {
 }
 
 /// Whether kernels of the category with this key are limited by links, not by the roofs of a device.
+#[cfg(feature = "gate")]
 pub(crate) fn is_communication(category: &str) -> bool {
-    category == Category::Communication.key()
+    category == crate::taxonomy::Category::Communication.key()
 }
 
 fn instrument(source: &Source) -> Instrument<f64> {

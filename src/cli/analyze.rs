@@ -115,10 +115,11 @@ pub(super) struct Drawing {
 impl Drawing {
     /// The options, and which were given.
     fn given(&self) -> Vec<(&'static str, bool)> {
-        let mut given = self.picture.given().to_vec();
-        #[cfg(feature = "plot")]
-        given.push(("--figure", self.figure.is_some()));
-        given
+        let figure = [
+            #[cfg(feature = "plot")]
+            ("--figure", self.figure.is_some()),
+        ];
+        self.picture.given().into_iter().chain(figure).collect()
     }
 }
 
