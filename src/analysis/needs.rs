@@ -115,13 +115,13 @@ impl Analysis {
     /// Returns the options by which the devices are known, as a command has them, with a blank before each; empty where
     /// the export and the catalog know them.
     pub(crate) fn device_options(&self) -> String {
-        let mut options = String::new();
+        let mut options: Vec<String> = Vec::new();
         for used in &self.devices {
             let Some(device) = &used.device else { continue };
             let mut add = |name: &str, value: String| {
                 let option = format!(" {name} {value}");
                 if !options.contains(&option) {
-                    options.push_str(&option);
+                    options.push(option);
                 }
             };
             if used.is_asked {
@@ -131,7 +131,7 @@ impl Analysis {
                 add("--devices", plain::file(path));
             }
         }
-        options
+        options.concat()
     }
 
     /// What at least this share of the run lacks and a profiler could supply; `None` where nothing is missing, or the

@@ -108,7 +108,7 @@ impl Catalog {
     /// The compute capability or AMD target of the devices with this name, if all have the same.
     pub(crate) fn target(&self, name: &str) -> Option<String> {
         let (whole, _) = split_mig(name);
-        let named = self.named(&normalized(whole)).ok()?;
+        let named = self.called(whole).ok()?;
         let first = named.first()?.target()?;
         let is_one = named.iter().all(|device| device.target() == Some(first));
         is_one.then(|| first.to_owned())
@@ -121,16 +121,10 @@ impl Catalog {
         observed: &Observed,
     ) -> Result<Device, CatalogError> {
         let (whole, slice) = split_mig(name);
-        let mut named = self.named(&normalized(whole))?;
+        let named = self.called(whole)?;
         if named.is_empty() {
-            let spellings = self.spellings()?;
-            for name in run_together(whole, &spellings) {
-                named.extend(self.named(&normalized(name))?);
-            }
-            if named.is_empty() {
-                let nearest = nearest(whole, &spellings);
-                return Err(CatalogError::NotFound { name: name.to_owned(), nearest });
-            }
+            let nearest = nearest(whole, &self.spellings()?);
+            return Err(CatalogError::NotFound { name: name.to_owned(), nearest });
         }
         let candidates: Vec<String> = named.iter().map(|device| device.name.clone()).collect();
         let narrow = |named| Evidence::of(hint, observed).narrow(named).best;
@@ -252,6 +246,17 @@ impl Catalog {
             how.push_str(&format!("; less likely: {}", names(&less)));
         }
         Ok(Identified { device: first.clone(), how })
+    }
+
+    /// Returns the devices of a name; only where there are none, those whose names have blanks elsewhere.
+    fn called(&self, name: &str) -> Result<Vec<Device>, CatalogError> {
+        let mut named = self.named(&normalized(name))?;
+        if named.is_empty() {
+            for other in run_together(name, &self.spellings()?) {
+                named.extend(self.named(&normalized(other))?);
+            }
+        }
+        Ok(named)
     }
 
     /// Returns the user's devices of this normalized name; only where there are none, the built-in

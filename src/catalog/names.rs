@@ -71,7 +71,16 @@ pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
 
 /// Returns those of `names` that are the wanted one but for blanks: `RTX4090`, `MI 300X`.
 pub(super) fn run_together<'n>(wanted: &str, names: &'n [(String, String)]) -> Vec<&'n str> {
-    let joined = |name: &str| normalized(name).replace(' ', "");
+    // Digits stay apart: the first GPU of that name, `H20 0`, is not an H200.
+    let joined = |name: &str| {
+        let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+        words(&normalized(name)).fold(String::new(), |mut text, word| {
+            if is_digit(text.chars().last()) && is_digit(word.chars().next()) {
+                text.push(' ');
+            }
+            text + word
+        })
+    };
     let wanted = joined(wanted);
     let mut found: Vec<&str> = Vec::new();
     for (spelling, proposal) in names {
@@ -127,6 +136,7 @@ mod tests {
         assert_eq!(nearest("zzz", &names), Vec::<String>::new());
         assert_eq!(run_together("A100PCIe 80 GB", &names), ["A100 PCIe 80GB"]);
         assert!(run_together("A100", &names).is_empty());
+        assert!(run_together("A10 0", &[("A100".into(), "A100".into())]).is_empty());
         assert_eq!(slug("My GPU (2nd)"), "my-gpu-2nd");
     }
 }

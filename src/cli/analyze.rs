@@ -39,7 +39,7 @@ pub(super) struct Analyze {
     reading: Reading,
     /// Compare with an earlier run, on the page and in pictures; repeatable
     #[cfg(feature = "plot")]
-    #[arg(long, value_name = "FILE", help_heading = "Pictures", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = "Pictures", hide_short_help = true, conflicts_with_all = ["explain", "next_ncu"])]
     baseline: Vec<PathBuf>,
     #[command(flatten)]
     model: Model,
@@ -176,9 +176,9 @@ impl Job {
     ) -> Result<Self, Failure> {
         let drawing = output.drawing.given();
         let places = if output.explain {
-            output.outputs.places("format of explanations")?
+            output.outputs.places_of_text("format of explanations", &drawing)?
         } else if output.next_ncu {
-            output.outputs.places("format of commands")?
+            output.outputs.places_of_text("format of commands", &drawing)?
         } else {
             output.outputs.places_or_pictures(FORMAT, &drawing)?
         };

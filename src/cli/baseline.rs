@@ -202,7 +202,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     let (here, from) = found();
     let now = command.date.unwrap_or_else(clock::now);
     if let Some(date) = command.date
-        && clock::now().days_until(date) > 0
+        && date.is_well_after(clock::now())
     {
         return Err(Failure::usage(format!("--date {date} is in the future"))
             .help("it is the time in UTC when the runs were measured"));

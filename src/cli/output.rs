@@ -289,15 +289,28 @@ impl Outputs<true> {
         drawing: &[(&str, bool)],
     ) -> Result<Places, Failure> {
         let places = places_or_pictures((&self.paths, self.format.as_deref()), what)?;
-        let is_picture =
-            |place: &Place<Kind>| !matches!(place.format, Kind::Named(_) | Kind::Parquet);
-        match drawing.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) if !places.iter().any(is_picture) => {
-                Err(Failure::usage(format!("{option} has no effect: no picture is written"))
-                    .help("add -o FILE.svg or -o FILE.png, or leave it out"))
-            }
-            _ => Ok(places),
+        drawn(places, drawing)
+    }
+
+    /// The places where the subject is asked for in a form that there is no picture of.
+    pub(super) fn places_of_text(
+        &self,
+        what: &str,
+        drawing: &[(&str, bool)],
+    ) -> Result<Places, Failure> {
+        drawn(self.places(what)?, drawing)
+    }
+}
+
+/// Refuses options of pictures where none is written.
+fn drawn(places: Places, drawing: &[(&str, bool)]) -> Result<Places, Failure> {
+    let is_picture = |place: &Place<Kind>| !matches!(place.format, Kind::Named(_) | Kind::Parquet);
+    match drawing.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) if !places.iter().any(is_picture) => {
+            Err(Failure::usage(format!("{option} has no effect: no picture is written"))
+                .help("add -o FILE.svg or -o FILE.png, or leave it out"))
         }
+        _ => Ok(places),
     }
 }
 

@@ -89,7 +89,7 @@ enum Units {
 
 pub(super) fn run(command: &Predict, terminal: &Terminal) -> Result<(), Failure> {
     if command.list {
-        let places = command.outputs.places(WHAT)?;
+        let places = command.outputs.places_of_text(WHAT, &command.picture.given())?;
         return listed(command)?.write(&places, terminal);
     }
     let places = command.outputs.places_or_pictures(WHAT, &command.picture.given())?;

@@ -130,10 +130,7 @@ pub(super) fn read_whole(reading: &Reading, terminal: &Terminal) -> Result<Profi
     for source in &profile.sources {
         if let Some(first) = source.skips.first.first() {
             let many = counted(source.skips.count, "record or cell", "records or cells");
-            let note = format!(
-                "{}: {many} skipped, the first in line {}: {}",
-                source.path, first.line, first.reason
-            );
+            let note = format!("{}: {many} skipped, the first: {}", source.path, first.told());
             terminal.note(Code::Input, &note);
         }
     }
@@ -185,9 +182,9 @@ fn inputs(reading: &Reading) -> Result<Vec<Input>, Failure> {
             continue;
         }
         #[cfg(feature = "frames")]
-        if crate::fleet::partitioned(file).is_some() {
+        if let Some((folder, _)) = crate::fleet::partitioned(file) {
             let message = format!("{} is a launch table in partitions", file.display());
-            let help = format!("rooflint fleet {}", plain::quoted(&file.display().to_string()));
+            let help = format!("rooflint fleet {}", plain::quoted(&folder.display().to_string()));
             return Err(Failure::usage(message).help(help));
         }
         let text = file.to_string_lossy();
@@ -242,7 +239,9 @@ fn add_fitting(
         // What cannot be read is kept, to be named as that: a link that leads nowhere, a file in a locked folder.
         let is_there = match folder.metadata() {
             Ok(there) => !there.is_dir(),
-            Err(error) => folder.is_symlink() || error.kind() != std::io::ErrorKind::NotFound,
+            Err(error) => {
+                folder.is_symlink() || error.kind() == std::io::ErrorKind::PermissionDenied
+            }
         };
         if is_there {
             found.push(folder.to_owned());

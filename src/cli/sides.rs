@@ -63,6 +63,12 @@ impl<'a> Sides<'a> {
             let text = path.to_string_lossy();
             if !self.holds(path) && !path.exists() && text.contains(['*', '?', '[']) {
                 for file in reading::fitting(&text)? {
+                    // To open a pipe waits for who writes into it.
+                    if file.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+                        let message = format!("{}: a pipe or device", file.display());
+                        let help = "a pattern is for files; name it to read it";
+                        return Err(Failure::usage(message).help(help));
+                    }
                     self.add(&file, session, &mut side)?;
                 }
             } else {
@@ -349,7 +355,8 @@ fn stored(
 
 /// Says that a baseline is dated ahead: later runs never take its place.
 fn ahead(saved: Moment, now: Moment) -> Option<String> {
-    (now.days_until(saved) > 0)
+    saved
+        .is_well_after(now)
         .then(|| format!("the baseline is of {saved}, in the future: no run of today is newer; delete it if a clock was wrong"))
 }
 

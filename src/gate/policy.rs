@@ -303,7 +303,7 @@ pub struct Policy {
     pub across_devices: bool,
     /// Age in days after which a baseline is reported as old.
     pub max_age_days: u32,
-    /// True if the command always exits 0; its output is unchanged.
+    /// True if the command exits 0 whatever the verdict; errors keep their codes, and its output is unchanged.
     pub warn_only: bool,
 }
 

@@ -29,6 +29,12 @@ impl Moment {
         u64::try_from((later.0 - self.0).num_days()).unwrap_or(0)
     }
 
+    /// Whether it is later than clocks of two machines differ: by more than an hour.
+    #[must_use]
+    pub fn is_well_after(self, other: Self) -> bool {
+        (self.0 - other.0).num_seconds() > 3600
+    }
+
     /// Returns the next second; of the last one itself.
     #[must_use]
     pub(super) fn next(self) -> Self {

@@ -188,6 +188,8 @@ impl Store {
         };
         match read {
             Ok((run, is_sealed)) => self.entries.push(entry(path, name, run, is_sealed)),
+            // It was pruned while it was read.
+            Err(_) if !path.exists() && !path.is_symlink() => {}
             Err(reason) => {
                 self.unreadable.push(Unreadable { path, name: name.to_owned(), reason });
             }

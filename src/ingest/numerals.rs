@@ -69,6 +69,23 @@ impl Numerals {
         }
     }
 
+    /// Reads a whole number of 32 bits; `None` where the cell has none, or -1, as one that is not known may be written.
+    ///
+    /// # Errors
+    /// When it has something else, with the reason.
+    pub(super) fn whole(self, cell: &[u8]) -> Result<Option<u32>, &'static str> {
+        let is_whole =
+            |number: f64| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
+        match self.parse(cell) {
+            Ok(Some(number)) if is_whole(number) => Ok(Some(number as u32)),
+            Ok(Some(number)) if number.total_cmp(&-1.0).is_ne() => {
+                Err("not a whole number of 32 bits")
+            }
+            Ok(_) => Ok(None),
+            Err(_) => Err("not a whole number"),
+        }
+    }
+
     fn parse_other(self, cell: &[u8]) -> Result<Option<f64>, NotANumber> {
         if is_missing(cell) {
             return Ok(None);

@@ -29,7 +29,7 @@ pub(super) fn structural<N: Number, R: Reading<N>>(
     });
     let math = judged.math.map_or(zero, |math| math.value / efficiency);
     // Not L1 and shared memory: uncoalesced accesses and bank conflicts are the implementation's.
-    // Where its bytes were not counted, it is needed for as long as it was busy.
+    // Where its bytes were not counted, or its bandwidth is not known, it is needed for as long as it was busy.
     let l2 = judged.level_time(MemoryLevel::L2).map(|l2| l2 / efficiency);
     let l2 = l2.or_else(|| scene.busy(Quantity::L2Throughput)).unwrap_or(zero);
     let dram = judged.memory.map_or(zero, |memory| memory.value);

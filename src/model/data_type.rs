@@ -91,6 +91,13 @@ impl DataType {
         matches!(self, Self::C32 | Self::C64)
     }
 
+    /// Returns `true` if it has whole numbers.
+    #[must_use]
+    pub const fn is_integer(self) -> bool {
+        use Precision::{Int1, Int4, Int8, Int32};
+        matches!(self.precision(), Int32 | Int8 | Int4 | Int1)
+    }
+
     /// Returns the format of the parts of a complex element, or the format itself if it is real.
     #[must_use]
     pub const fn real(self) -> Self {

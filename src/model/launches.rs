@@ -49,8 +49,8 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Adds a value in SI base units. What is not finite or impossibly large, a negative amount of what adds up, and
-    /// a time that is not above zero, and a clock or peak rate below one per second count as missing and are ignored.
+    /// Adds a value in SI base units. What is not finite or impossibly large, a negative amount of what adds up, a time
+    /// that is not above zero, and a clock or peak rate below one per second count as missing and are ignored.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
         let place = &mut self.places[quantity.index()];
         let is_in_range = match quantity {

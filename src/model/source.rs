@@ -112,7 +112,7 @@ impl Skips {
 /// One record, or one cell, that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Skip {
-    /// Line of the file, counted from 1.
+    /// Line of the file, counted from 1; 0 where a file has none, as a trace or a database.
     pub line: u64,
     /// Name of the column, if a single cell is at fault.
     pub column: Option<String>,
@@ -120,6 +120,18 @@ pub struct Skip {
     pub text: String,
     /// Why it could not be used, in lowercase.
     pub reason: String,
+}
+
+impl Skip {
+    /// Returns where it is, what is wrong and the text: `line 3: column "Stream": not a whole number ("x")`.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let Self { line, column, text, reason } = self;
+        let line = if *line > 0 { format!("line {line}: ") } else { String::new() };
+        let column = column.as_ref().map(|column| format!("column {column:?}: "));
+        let text = if text.is_empty() { String::new() } else { format!(" ({text:?})") };
+        format!("{line}{}{reason}{text}", column.unwrap_or_default())
+    }
 }
 
 /// Reference to a [`DeviceHint`] of a profile.

@@ -124,6 +124,8 @@ impl Arguments {
     /// [`PredictError::Shape`] for formats that no unit multiplies and neither of which is the wider.
     pub(super) fn multiplied(&self, a: DataType, b: DataType) -> Result<DataType, PredictError> {
         let is_mixed = a.bits().total_cmp(&b.bits()).is_eq() && a.precision() != b.precision();
+        // An integer is widened to a float, and no float to an integer.
+        let is_mixed = is_mixed || (a.is_integer() != b.is_integer() && a.wider(b).is_integer());
         if is_mixed || a.is_complex() != b.is_complex() {
             let (a, b) = (a.name(), b.name());
             return Err(self.misfit(format!(

@@ -16,7 +16,7 @@ use crate::units::{FlopsPerByte, Seconds};
 /// Probes between the ends of the range, beside the swept values themselves.
 const PROBES: u32 = 64;
 
-/// The crossing of the ridge point of one device along one swept key.
+/// The crossing of the ridge point of one device along one swept key, and of the size from which a link limits.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Crossing {
     /// The device's unique name.
@@ -82,7 +82,7 @@ struct Probe {
 }
 
 impl Sweep {
-    /// Where the first swept key of whole numbers crosses the ridge point of a device, exactly, by
+    /// Where the first swept key of whole numbers crosses the ridge point of a device, or a link begins to limit, exactly, by
     /// bisection; once for each value of the other swept key. Empty if no such key is swept.
     ///
     /// # Errors
@@ -125,7 +125,8 @@ impl Sweep {
         };
         let probe = |value: u64| {
             let prediction = predicted(value).ok()?;
-            let Prediction { limiter, intensity, ridge_point, roofline_time, .. } = prediction;
+            let limiter = side(&prediction);
+            let Prediction { intensity, ridge_point, roofline_time, .. } = prediction;
             Some(Probe { value, limiter, intensity, ridge_point, roofline_time })
         };
         let key = self.axes()[axis].key;
@@ -154,14 +155,23 @@ impl Sweep {
             at: None,
             from,
             to,
-            first: first.limiter,
-            last: last.limiter,
+            first: side(&first),
+            last: side(&last),
             first_intensity: first.intensity,
             last_intensity: last.intensity,
             ridge_point: last.ridge_point,
             monotone: is_monotone(&probes),
             turns,
         })
+    }
+}
+
+/// Returns what limits by the roofs and the link alone: a grid that is given is the same for all sizes.
+fn side(prediction: &Prediction) -> PredictedLimiter {
+    match prediction.limiter {
+        PredictedLimiter::Link => PredictedLimiter::Link,
+        _ if prediction.t_math > prediction.t_mem => PredictedLimiter::Math,
+        _ => PredictedLimiter::Memory,
     }
 }
 

@@ -241,8 +241,9 @@ fn op(
         pairs.push((key.get_ref().clone(), text));
     }
     // A default that is real is not that of a transform of complex numbers, which has one of its own.
-    let is_usual = |default: &Fallback| match default {
-        Fallback::Text(name) => !DataType::parse(name).is_some_and(DataType::is_complex),
+    let is_complex = |name: &str| DataType::parse(name).is_some_and(DataType::is_complex);
+    let is_usual = |own: &Fallback| match own {
+        Fallback::Text(name) => !is_complex(name) || default.is_some_and(is_complex),
         _ => true,
     };
     let has_type = form.parameters().any(|one| one.name == "dtype" && is_usual(&one.default));
@@ -255,7 +256,8 @@ fn op(
     arguments.count().map_err(here)?;
     let pipe = wire.pipe.as_ref().map(|pipe| {
         let unknown = || place.error(pipe.span(), format!("unknown pipe {:?}", pipe.get_ref()));
-        Pipe::from_key(pipe.get_ref()).ok_or_else(unknown)
+        let known = Pipe::from_key(pipe.get_ref()).filter(|pipe| *pipe != Pipe::Unstated);
+        known.ok_or_else(unknown)
     });
     let count = wire.count.as_ref().map_or(Ok(1), |count| {
         let shown = text(count.get_ref());

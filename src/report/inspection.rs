@@ -250,11 +250,7 @@ impl File<'_> {
             line("table", table),
         ];
         for skip in self.first_skipped {
-            let column = skip.column.as_ref();
-            let column = column.map_or_else(String::new, |column| format!(" column {column:?}:"));
-            let (reason, text) = (printable(&skip.reason), printable(&skip.text));
-            let told = format!("line {}:{column} {reason} ({text:?})", skip.line);
-            figures.push(line("skipped", told));
+            figures.push(line("skipped", printable(&skip.told())));
         }
         figures.extend(self.clues.iter().map(|clue| line("clue", printable(clue))));
         figures

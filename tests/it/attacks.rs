@@ -223,6 +223,8 @@ fn what_a_pattern_finds_and_cannot_read_is_named() {
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("r0/run.csv"), format!("{HEADER}{ROW}")).unwrap();
     std::os::unix::fs::symlink(at("gone"), at("r1/run.csv")).unwrap();
+    // What lies beside the folders has no such file in it.
+    std::fs::write(at("r.txt"), "notes").unwrap();
     let run = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rooflint"));
         command.args(arguments).current_dir(folder.path()).output().unwrap()
@@ -234,6 +236,18 @@ fn what_a_pattern_finds_and_cannot_read_is_named() {
         let refused = run(arguments);
         assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
         assert!(text(&refused.stderr).contains("r1/run.csv"), "{}", text(&refused.stderr));
+    }
+    let fine = run(&["convert", "r[0.]*/run.csv", "-o", "-"]);
+    assert_eq!(fine.status.code(), Some(0), "{}", text(&fine.stderr));
+    // A pipe that a pattern finds is not waited for, on either side of a comparison.
+    assert!(std::process::Command::new("mkfifo").arg(at("r0/p.csv")).status().unwrap().success());
+    for arguments in [
+        &["gate", "r0/run.csv", "--baseline", "r0/p*.csv"][..],
+        &["diff", "r0/p?csv", "r0/run.csv"],
+    ] {
+        let refused = run(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains("a pipe or device"), "{}", text(&refused.stderr));
     }
 }
 

@@ -251,12 +251,14 @@ impl Args {
                     check("bytes", value, args.bytes.is_some());
                 }
                 b"grid" => {
-                    args.launch.grid = extent(value);
-                    check("grid", value, args.launch.grid.is_some());
+                    let grid = extent(value);
+                    check("grid", value, grid.is_some());
+                    args.launch.grid = grid.filter(|of| of.volume() > 0);
                 }
                 b"block" => {
-                    args.launch.block = extent(value);
-                    check("block", value, args.launch.block.is_some());
+                    let block = extent(value);
+                    check("block", value, block.is_some());
+                    args.launch.block = block.filter(|of| of.volume() > 0);
                 }
                 b"registers per thread" => {
                     let registers = small(value);

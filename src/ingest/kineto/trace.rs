@@ -10,7 +10,7 @@ use super::event::{count, event};
 use super::gathered::Gathered;
 use super::launches::{About, Writer};
 use super::missing::without_kernels;
-use crate::ingest::scan::{Scanner, Stop, bare};
+use crate::ingest::scan::{Scanner, Stop, bare, members};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
 use crate::plain::counted;
@@ -166,7 +166,10 @@ fn events(
                     Ok(None) => {}
                     Ok(Some(key)) => {
                         let reason = format!("cannot be read in the event at byte {place}");
-                        reading.skip(0, Some(key), "", reason)?;
+                        let mut arguments = members(event.args);
+                        let value = arguments.find(|(of, _)| *of == key.as_bytes());
+                        let value = value.map_or(&b""[..], |(_, value)| value);
+                        reading.skip(0, Some(key), &String::from_utf8_lossy(value), reason)?;
                     }
                     Err((key, text)) => {
                         reading.source.rows += 1;
@@ -193,7 +196,7 @@ fn events(
 /// `rank 3 of 8`.
 fn rank(object: &[u8]) -> Option<String> {
     let [mut rank, mut ranks] = [None; 2];
-    for (key, value) in crate::ingest::scan::members(object) {
+    for (key, value) in members(object) {
         match key {
             b"rank" => rank = count(value),
             b"world_size" => ranks = count(value),

@@ -215,10 +215,12 @@ impl<'a> Table<'a> {
         }
         let count = match self.launches {
             None => 1,
-            Some(at) => match self.whole(row, at).ok().flatten().filter(|count| *count > 0) {
-                Some(count) => count,
-                None => return self.skip(reading, row, at, "not a number of launches"),
-            },
+            Some(at) => {
+                match self.numerals.whole(row.cell(at)).ok().flatten().filter(|count| *count > 0) {
+                    Some(count) => count,
+                    None => return self.skip(reading, row, at, "not a number of launches"),
+                }
+            }
         };
         self.read.clear();
         if !self.read_time(reading, row, count)? {
@@ -230,8 +232,10 @@ impl<'a> Table<'a> {
         }
         let text = |at: Option<usize>| at.map_or(&b""[..], |at| row.cell(at));
         let head = Head {
+            // A number of another kind names the launch in its own table; here the row does.
             id: self
-                .number(reading, row, self.id)?
+                .id
+                .and_then(|at| self.numerals.whole(row.cell(at)).ok().flatten())
                 .unwrap_or_else(|| u32::try_from(reading.source.rows).unwrap_or(u32::MAX)),
             name: reading.name(&name),
             operator: reading.name(&unquoted(text(self.operator))),
@@ -367,18 +371,7 @@ impl<'a> Table<'a> {
         reading.skip(row.line(), column, &row.text(at), reason)
     }
 
-    /// A whole number of 32 bits; `None` where the cell has none.
-    fn whole(&self, row: &Row, at: usize) -> Result<Option<u32>, &'static str> {
-        let is_whole =
-            |number: f64| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
-        match self.numerals.parse(row.cell(at)) {
-            Ok(None) => Ok(None),
-            Ok(Some(number)) if is_whole(number) => Ok(Some(number as u32)),
-            _ => Err("not a whole number"),
-        }
-    }
-
-    /// The same of a column that may be lacking; a cell that cannot be read is counted.
+    /// A whole number of a column that may be lacking; a cell that cannot be read is counted.
     fn number(
         &self,
         reading: &mut Reading<'_>,
@@ -386,7 +379,9 @@ impl<'a> Table<'a> {
         at: Option<usize>,
     ) -> Result<Option<u32>, IngestError> {
         let Some(at) = at else { return Ok(None) };
-        self.whole(row, at).or_else(|reason| self.skip(reading, row, at, reason).map(|()| None))
+        self.numerals
+            .whole(row.cell(at))
+            .or_else(|reason| self.skip(reading, row, at, reason).map(|()| None))
     }
 
     /// When a launch began, in nanoseconds.
@@ -450,7 +445,7 @@ impl<'a> Table<'a> {
             }
             [at] => {
                 let text = row.text(at).replace(['x', 'X', '×', '*'], ",");
-                match (Dim3::parse(&text), self.whole(row, at)) {
+                match (Dim3::parse(&text), self.numerals.whole(row.cell(at))) {
                     (Some(extent), _) => (Some(extent), None),
                     (None, Ok(product)) => {
                         (None, product.filter(|product| *product > 0).map(u64::from))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Devices, LeftOut, Timed, is_besides, is_fault, skip, time, whole};
+use super::{Devices, LeftOut, Timed, is_besides, is_fault, skip, time};
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
@@ -258,7 +258,7 @@ impl Launches {
         at: Option<usize>,
     ) -> Result<Option<u32>, IngestError> {
         let Some(at) = at else { return Ok(None) };
-        let number = whole(row.cell(at), self.numerals);
+        let number = self.numerals.whole(row.cell(at));
         number.or_else(|reason| skip(reading, row, &self.columns.titles, at, reason).map(|()| None))
     }
 

@@ -132,20 +132,6 @@ fn time(row: &Row, column: Timed, numerals: Numerals) -> Result<Option<f64>, &'s
     }
 }
 
-/// A whole number of 32 bits; `None` where the cell has none.
-///
-/// # Errors
-/// When it has something else, with the reason.
-fn whole(cell: &[u8], numerals: Numerals) -> Result<Option<u32>, &'static str> {
-    let is_whole =
-        |number: f64| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
-    match numerals.parse(cell) {
-        Ok(None) => Ok(None),
-        Ok(Some(number)) if is_whole(number) => Ok(Some(number as u32)),
-        _ => Err("not a whole number"),
-    }
-}
-
 /// Counts a row with a cell that cannot be read.
 fn skip(
     reading: &mut Reading<'_>,

@@ -1,6 +1,7 @@
 //! Rows of a table with the sum over all launches of a kernel each.
 
-use super::{LeftOut, Timed, is_besides, skip, time, whole};
+use super::{LeftOut, Timed, is_besides, skip, time};
+use crate::ingest::numerals::is_missing;
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{DeviceHint, Dim3, Head, HintId, Origin, OriginId, Quantity, Shape, Values};
@@ -82,7 +83,7 @@ impl Totals {
         let columns = &self.columns;
         let numerals = self.numerals;
         let total = time(row, columns.total, numerals);
-        let launches = whole(row.cell(columns.launches), numerals).ok().flatten();
+        let launches = numerals.whole(row.cell(columns.launches)).ok().flatten();
         let launches = launches.filter(|count| *count > 0);
         let name = unquoted(row.cell(columns.name));
         let is_other = columns.kind.is_some_and(|(at, kernels)| row.cell(at) != kernels.as_bytes());
@@ -140,7 +141,7 @@ impl Totals {
             let text = String::from_utf8_lossy(row.cell(at));
             let parts: Vec<&str> = text.split_ascii_whitespace().collect();
             let extent = Dim3::parse(&parts.join(","));
-            if extent.is_none() && !parts.is_empty() {
+            if extent.is_none() && !is_missing(text.trim().as_bytes()) {
                 skip(reading, row, &self.columns.titles, at, NO_EXTENTS)?;
             }
             Ok(extent)

@@ -297,11 +297,14 @@ fn sentence(crossing: &Crossing) -> String {
             text.push_str(&format!(", {range}, {side} the ridge point of {ridge}"));
         }
     } else {
+        let has_link = crossing.first == PredictedLimiter::Link
+            || crossing.turns.iter().any(|turn| turn.becomes == PredictedLimiter::Link);
         let mut side = crossing.first.label();
         let parts = crossing.turns.iter().map(|turn| {
             let (before, after) = (whole(turn.before as f64), whole(turn.after as f64));
             let there = turn
                 .intensity
+                .filter(|_| !has_link)
                 .map_or_else(String::new, |value| format!(" ({} there)", per_byte(value.get())));
             let becomes = turn.becomes.label();
             let part =
@@ -310,7 +313,9 @@ fn sentence(crossing: &Crossing) -> String {
             part
         });
         text.push_str(&parts.collect::<Vec<_>>().join("; "));
-        text.push_str(&format!("; the ridge point is {ridge}"));
+        if !has_link {
+            text.push_str(&format!("; the ridge point is {ridge}"));
+        }
     }
     if !crossing.monotone {
         text.push_str(

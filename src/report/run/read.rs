@@ -26,16 +26,7 @@ pub(super) fn provenance(report: &Report<'_>) -> Vec<String> {
             }
         ));
         for skip in source.skips.first.iter().take(3) {
-            let column = skip
-                .column
-                .as_ref()
-                .map_or_else(String::new, |column| format!(" column {column:?}:"));
-            lines.push(format!(
-                "  line {}:{column} {} ({:?})",
-                skip.line,
-                printable(&skip.reason),
-                printable(&skip.text)
-            ));
+            lines.push(format!("  {}", printable(&skip.told())));
         }
         if source.skips.count > 3 {
             lines.push(format!("  and {} more", source.skips.count - 3));

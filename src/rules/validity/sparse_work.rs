@@ -68,7 +68,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let parts = kernel.work.iter().filter(|work| work.pipe.is_sparse());
     let time: Seconds = parts.map(|work| work.time).sum();
     let share = sparse / all;
-    let part = if share < 0.01 { "less than 1%".to_owned() } else { format!("{:.0}%", share * 100.0) };
+    let part =
+        if share < 0.01 { "less than 1%".to_owned() } else { format!("{:.0}%", share * 100.0) };
     let message = format!(
         "{part} of its tensor operations are structured-sparse: they are compared with the sparse roof"
     );

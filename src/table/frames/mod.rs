@@ -176,6 +176,9 @@ fn cells(column: &Column) -> Option<Result<Cells<'static>, PolarsError>> {
         if whole.iter().flatten().all(|number| number >= 0) {
             return Ok(Cells::Count(whole.iter().map(|one| one.map(i64::unsigned_abs)).collect()));
         }
+        if whole.iter().flatten().all(|number| number.unsigned_abs() < 1 << 53) {
+            return Ok(Cells::Number(whole.iter().map(|one| one.map(|one| one as f64)).collect()));
+        }
         Ok(Cells::Text(whole.iter().map(|one| one.map(|one| one.to_string())).collect()))
     };
     let truths = || Ok(Cells::Truth(column.bool()?.iter().collect()));

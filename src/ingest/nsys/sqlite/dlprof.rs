@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::database::{Database, Failure, integer, shown, text};
-use crate::ingest::{IngestError, Reading};
+use super::database::{Cell, Database, Failure, integer, shown, text};
 use crate::ingest::timeline::LeftOut;
+use crate::ingest::{IngestError, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, NameId, Origin, Profiler, Quantity, Shape, Values,
 };
@@ -76,7 +76,7 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         };
         let mut extent = |at: usize, id: Option<i64>| -> Result<Option<Dim3>, IngestError> {
             let found = id.and_then(|id| extents.get(&id)).copied();
-            if found.is_none() && id.is_some() {
+            if found.is_none() && cells[at] != Cell::Null {
                 let (row, id) = (reading.source.rows, shown(cells[at]));
                 reading.skip(row, Some(columns[at]), &id, "no such grid or block")?;
             }

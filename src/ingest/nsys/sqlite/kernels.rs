@@ -150,9 +150,7 @@ fn kernel(cells: &[Cell<'_>; 18]) -> Result<(u64, u64, Setting), (usize, &'stati
     let end = integer(end).and_then(|end| u64::try_from(end).ok()).ok_or((1, "not a time"))?;
     let duration = end.checked_sub(start).ok_or((1, "it ends before it starts"))?;
     let small = |at: usize| integer(cells[at]).and_then(|number| u32::try_from(number).ok());
-    let extent = |at: usize| {
-        Some(Dim3 { x: small(at)?, y: small(at + 1)?, z: small(at + 2)? })
-    };
+    let extent = |at: usize| Some(Dim3 { x: small(at)?, y: small(at + 1)?, z: small(at + 2)? });
     let name = [name, short, mangled].into_iter().find_map(integer);
     let parts = [small(15), small(16)].map(|part| part.map(u64::from));
     let setting = Setting {

@@ -37,7 +37,7 @@ pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<Inge
             return Ok(reading.error(message).help(AGAIN));
         }
     }
-    if database.has(kernels::TABLE) {
+    if database.has(kernels::TABLE) && !database.has(STRINGS) {
         return Ok(reading
             .error(format!("the export has a table of kernels and none of their names ({STRINGS})"))
             .help(AGAIN));
