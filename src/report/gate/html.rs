@@ -152,8 +152,9 @@ fn moves(report: &GateReport<'_>, style: &Style) -> String {
     if most <= 0.0 {
         return String::new();
     }
-    let (slower, faster): (Vec<&Check>, Vec<&Check>) =
-        all.into_iter().partition(|check| is_worse(check));
+    // What did not move is in neither list.
+    let moved = all.into_iter().filter(|check| size(check) > 0.0);
+    let (slower, faster): (Vec<&Check>, Vec<&Check>) = moved.partition(|check| is_worse(check));
     let lists = [("Slower", "slower", slower), ("Faster", "faster", faster)];
     let lists = lists.map(|(title, kind, all)| list(title, kind, &all, most, style));
     format!("<div class=\"pair\">\n{}</div>\n", lists.concat())

@@ -13,21 +13,32 @@ function layOnBench(k) {
   byId("bench-section").open = true;
   openBench();
   setPlaying(false);
-  const each = (sum) => sum / K.launches[k];
+  // Sums are of launches with a time.
+  const launches = K.timed_launches[k] || K.launches[k];
+  const each = (sum) => sum / launches;
   const known = BENCH.devices.findIndex(([name]) => name === DATA.devices[K.device[k]]);
   if (known >= 0) takeDevice(known);
   const { s } = bench;
   if (K.bytes[k] > 0 && K.t_mem_s[k] > 0) s.bandwidth = K.bytes[k] / K.t_mem_s[k];
-  if (K.flops[k] > 0 && K.t_math_s[k] > 0) s.peak = K.flops[k] / K.t_math_s[k];
-  const main = K.work[k].reduce((most, one) => (most == null || one[2] > most[2] ? one : most), null);
-  if (main && K.t_math_s[k] > 0) bench.pipe = main[0];
+  // The pipe that takes longest, in operations of its own: FLOPs of others overlap with it, and OP are no FLOP.
+  const computing = K.work[k].filter(([, operations]) => operations > 0);
+  const main = computing.reduce((most, one) => (most == null || one[2] > most[2] ? one : most), null);
+  if (main) {
+    bench.pipe = main[0];
+    const types = BENCH.devices[bench.device][6];
+    const runsOn = types.indexOf(main[0]);
+    if (runsOn >= 0) bench.dtype = runsOn % BENCH.types.length;
+    if (main[2] > 0) s.peak = main[1] / main[2];
+  }
   const l2 = K.levels[k].find(([level]) => DATA.levels[level][0] === "l2");
   Object.assign(s, {
-    operations: each(K.flops[k] ?? 0), bytes: each(K.bytes[k]), fixed: DATA.fixed,
+    operations: each(main ? main[1] : 0), bytes: each(K.bytes[k]), fixed: DATA.fixed,
     blocks: K.blocks[k] || 4 * s.sms, resident: 1, reuse: l2 && K.bytes[k] > 0 ? Math.max(1, l2[1] / K.bytes[k]) : 1,
   });
-  Object.assign(bench, { form: null, case: null, misfit: "", name: `a launch of ${elide(nameOf(k), 40)}` });
-  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(K.launches[k], "launch", "launches")}.${known < 0 ? ` Its device is not in the catalog: SMs, clock and L2 bandwidth are those of the ${BENCH.devices[bench.device][0]}.` : ""}${!K.blocks[k] ? " Its grid is not known: four blocks per SM are assumed." : ""} Blocks per SM are not known: one is assumed.`;
+  const isUncounted = main == null && K.flops[k] == null;
+  const others = computing.filter((one) => one !== main).map(([pipe]) => DATA.pipes[pipe]?.[1] ?? "");
+  Object.assign(bench, { form: null, case: null, misfit: "", isUncounted, name: `a launch of ${elide(nameOf(k), 40)}` });
+  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(launches, "launch", "launches")}.${others.length > 0 ? ` What it computes on other pipes (${others.join(", ")}) is left out.` : ""}${isUncounted ? " What it computes was not counted." : ""}${known < 0 ? ` Its device is not in the catalog: SMs, clock and L2 bandwidth are those of the ${BENCH.devices[bench.device][0]}.` : ""}${!K.blocks[k] ? " Its grid is not known: four blocks per SM are assumed." : ""} Blocks per SM are not known: one is assumed.`;
   rebuildBench();
   replay();
   byId("bench-section").scrollIntoView();

@@ -17,6 +17,8 @@ const PLAYED = 8;
 /** What was chosen. `form` is null for a kernel that is given by its counts. */
 const bench = {
   device: BENCH.chosen, pipe: null, form: null, sizes: {}, dtype: 0, name: "", case: null,
+  // Whether what a kernel computes was not counted.
+  isUncounted: false,
   s: null, law: null, moment: 1, playing: false, speed: 1, last: 0, moveRace: () => {}, note: "",
 };
 
@@ -99,14 +101,17 @@ function takeDevice(at) {
   takePipe();
 }
 
-/** The pipe that runs this kernel in this format, or the one asked for. */
-function takePipe(asked) {
+/** The pipe that runs this kernel in this format, or the one asked for. Counts of one's own stay on their pipe. */
+function takePipe(asked, isKept = bench.form == null) {
   const [name, , , , , peaks, runsOn] = BENCH.devices[bench.device];
-  const isProduct = bench.form != null && COUNTS[bench.form](bench.sizes, 1).isProduct === true;
+  const isMatrix = /_matrix/.test(BENCH.pipes[bench.pipe]?.[0]);
+  const isProduct = bench.form == null ? isMatrix : COUNTS[bench.form](bench.sizes, 1).isProduct === true;
   const usual = runsOn[bench.dtype + (isProduct ? 0 : BENCH.types.length)];
-  const pipe = asked ?? usual;
-  const found = peaks.find(([one]) => one === pipe) ?? peaks.find(([one]) => BENCH.pipes[one][0] === "fp32_vector") ?? peaks[0];
-  bench.note = pipe == null ? `${name} has no units for products in ${BENCH.types[bench.dtype][0]}: its ${BENCH.pipes[found[0]][1]} rate is used.` : "";
+  const pipe = asked ?? (isKept ? bench.pipe : null) ?? usual;
+  const known = peaks.find(([one]) => one === pipe);
+  const found = known ?? peaks.find(([one]) => BENCH.pipes[one][0] === "fp32_vector") ?? peaks[0];
+  const lacks = pipe == null ? `no units for products in ${BENCH.types[bench.dtype][0]}` : `no known rate for ${BENCH.pipes[pipe][1]}`;
+  bench.note = known ? "" : `${name} has ${lacks}: its ${BENCH.pipes[found[0]][1]} rate is used.`;
   bench.pipe = found[0];
   bench.s.peak = found[1];
 }
@@ -124,6 +129,7 @@ function chooseForm(name) {
   bench.form = name;
   bench.misfit = "";
   bench.case = null;
+  bench.isUncounted = false;
   if (name != null) {
     const [, , sizes, usual] = BENCH.forms[NAMES.indexOf(name)];
     bench.sizes = Object.fromEntries(sizes.map(([key, , , value]) => [key, value]));
@@ -178,7 +184,7 @@ function rebuildBench() {
   ));
   byId("bench-kernel").replaceChildren(
     choice("Kernel", forms, bench.form ?? "", (name) => { chooseForm(name || null); rebuildBench(); replay(); }),
-    choice("Numbers", types, `${bench.dtype}`, (at) => { bench.dtype = Number(at); bench.case = null; takePipe(); if (bench.form) takeForm(); rebuildBench(); }),
+    choice("Numbers", types, `${bench.dtype}`, (at) => { bench.dtype = Number(at); bench.case = null; takePipe(undefined, false); if (bench.form) takeForm(); rebuildBench(); }),
     ...sized,
     ...KERNEL.filter(([key]) => bench.form == null || (key !== "operations" && key !== "bytes")).map(field),
   );
@@ -197,7 +203,9 @@ function benchWords(s, law, bound) {
     math: ["Compute-bound", `computing takes ${times(law.math, law.memory)} as long as moving the data; the bus waits. Use a faster pipe or fewer operations.`],
     memory: ["Memory-bound", law.math > 0
       ? `moving the data takes ${times(law.memory, law.math)} as long as computing; the SMs compute ${busy} of the time. Move fewer bytes.`
-      : "data is only moved, nothing is computed. Move fewer bytes."],
+      : bench.isUncounted
+        ? "by its bytes alone: what it computes was not counted. Move fewer bytes, or count its operations."
+        : "data is only moved, nothing is computed. Move fewer bytes."],
   };
   const [title, rest] = words[bound];
   const where = law.intensity == null || s.operations === 0 ? "" : ` ${digits(law.intensity)} ${unit}/B, ridge point ${digits(law.ridge)}.`;

@@ -117,13 +117,14 @@ struct SceneData {
 
 /// The figures that the page asks for, by their names in the list. Quotients of two of them are
 /// left to the page: share, headroom, intensity, gain.
-const FIGURES: [&str; 33] = [
+const FIGURES: [&str; 34] = [
     "rank",
     "name",
     "full_name",
     "operator",
     "blocks",
     "launches",
+    "timed_launches",
     "measured_s",
     "judged_s",
     "flops",
