@@ -154,7 +154,9 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
 fn exceeded(trend: &history::Trend, policy: &Policy, today: Date) -> Vec<String> {
     let lines = trend.whole.iter().chain(&trend.kernels);
     let told = lines.filter_map(|line| {
-        let worsening = line.worsening()?;
+        // A kernel that the newest run does not have costs nothing any more.
+        let is_there = line.values.last().is_some_and(Option::is_some);
+        let worsening = line.worsening().filter(|_| is_there)?;
         let limit =
             limit(trend.metric, line, policy).filter(|limit| limit.action == Action::Fail)?;
         if is_waived(trend.metric, line, policy, today) {
@@ -167,7 +169,7 @@ fn exceeded(trend: &history::Trend, policy: &Policy, today: Date) -> Vec<String>
             _ => limit.is_enough(line.cost_s, line.run_s),
         };
         let counts = line.kernel.is_none() || limit.counts(line.share);
-        (worsening > limit.worse && is_enough && counts).then(|| {
+        (worsening.shift() > limit.shift() && is_enough && counts).then(|| {
             let (by, most) = (change(worsening), change_limit(limit.worse));
             format!("{name} is {by} above its best level in the history, limit {most}")
         })

@@ -191,6 +191,8 @@ pub struct Comparison {
     pub proposals: Vec<Proposal>,
     /// Why the current side looks like a truncated copy of the baseline, if it does.
     pub cut_off: Option<String>,
+    /// True if the sides leave out other numbers of first launches: their totals are not of the same work.
+    pub unequal_warmup: bool,
     /// Differences between the sides that make the comparison doubtful, one sentence each.
     pub doubts: Vec<String>,
     /// Caveats, one sentence each.

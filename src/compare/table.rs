@@ -3,7 +3,7 @@
 
 use super::both::Both;
 use super::comparison::{Basis, Comparison, OddRun, Side};
-use super::conditions::{cut_off, doubts, notes};
+use super::conditions::{cut_off, doubts, notes, warmup};
 use super::contributions::{self, Parts};
 use super::evidence::{Change, Inferred, Lone, Proposal};
 use super::noise::Noise;
@@ -123,6 +123,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         contributions: contributions::sorted(contributions, difference),
         proposals,
         cut_off: cut_off(baseline, current),
+        unequal_warmup: warmup(baseline) != warmup(current),
         doubts: doubts(baseline, current),
         notes: notes(baseline, current, &setting.order),
         order: order(&setting.order),

@@ -208,7 +208,7 @@ impl Config {
         for (id, options) in wire.rule {
             let rule = place.rule(&id, custom)?;
             for (key, value) in options {
-                place.threshold(rule, &key)?;
+                place.threshold(rule, &key, value)?;
                 let key = (rule.id.to_owned(), key.into_inner());
                 config.rules.thresholds.insert(key, value);
             }

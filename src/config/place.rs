@@ -59,8 +59,25 @@ impl Place<'_> {
         })
     }
 
-    pub(super) fn threshold(&self, rule: &Rule, key: &Spanned<String>) -> Result<(), ConfigError> {
-        if rule.thresholds.iter().any(|known| known.key == key.get_ref()) {
+    pub(super) fn threshold(
+        &self,
+        rule: &Rule,
+        key: &Spanned<String>,
+        value: f64,
+    ) -> Result<(), ConfigError> {
+        if let Some(known) = rule.thresholds.iter().find(|known| known.key == key.get_ref()) {
+            // A share is below one by default, and no share is above it.
+            let is_share = known.unit == "1" && known.default < 1.0;
+            if !value.is_finite() || value < 0.0 || (is_share && value > 1.0) {
+                let (id, key_name, default) = (rule.id, known.key, known.default);
+                let message = format!("{key_name} = {value}: the rule {id} could not judge by it");
+                let what = if is_share { "a share from 0 to 1" } else { "a number from 0 on" };
+                return Err(self.wrong(
+                    &key.span(),
+                    message,
+                    format!("{what}; by default {default}"),
+                ));
+            }
             return Ok(());
         }
         let keys: Vec<&str> = rule.thresholds.iter().map(|known| known.key).collect();

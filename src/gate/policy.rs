@@ -329,9 +329,12 @@ impl Limit {
         self.at_least.map_or(0.0, |least| least.value)
     }
 
-    /// Returns `true` if so many seconds more count in a run this long, or of unknown length.
+    /// Returns `true` if so many seconds more count in a run this long, or of unknown length. The default is at most a
+    /// part of a short run; what a policy states holds as it stands.
     pub(crate) fn is_enough(&self, seconds: Seconds, run: Seconds) -> bool {
-        seconds >= Seconds::new(self.least()).min(run * LARGEST_FLOOR)
+        let least = Seconds::new(self.least());
+        let is_default = least.total_cmp(&default::AT_LEAST).is_eq();
+        seconds >= if is_default { least.min(run * LARGEST_FLOOR) } else { least }
     }
 
     /// Returns `true` if a kernel with this share of the run time is judged separately.

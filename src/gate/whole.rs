@@ -142,6 +142,20 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     };
     let (shift, allowed) = (words::change(evidence.shift), change_limit(limit.worse));
     let message = format!("{what}: {shift}, limit {allowed}");
+    if comparison.unequal_warmup {
+        return Some(Check {
+            verdict: Verdict::Incomparable,
+            action: policy.incomparable,
+            ..Check::new(
+                "total",
+                Metric::Total,
+                Subject::Run,
+                format!(
+                    "{what}, but the sides leave out other numbers of first launches (--warmup)"
+                ),
+            )
+        });
+    }
     let common = &comparison.common;
     let in_cycles = common.cycles.and_then(|cycles| {
         let clock = clock(common).filter(|clock| *clock > Shift::ZERO);

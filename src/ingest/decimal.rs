@@ -147,6 +147,24 @@ impl Evidence {
         };
     }
 
+    /// A cell that has a decimal comma for certain, where more cells have one than a point.
+    pub(super) fn decimal_comma(&self) -> Option<&str> {
+        let (cell, _) = self.first_comma.as_ref()?;
+        (self.comma > self.point).then_some(cell)
+    }
+
+    /// Takes a decimal comma elsewhere in the file for a reason to doubt that `1.234` has decimals: nothing is read by it,
+    /// for a file may mix both.
+    pub(super) fn doubt(&mut self, why: String) {
+        if self.verdict() == Verdict::Nothing
+            && let Some(point) = self.lone_point.clone()
+        {
+            let usual = "most files write them so".to_owned();
+            self.ambiguous = Some(point);
+            (self.because_comma, self.because_point) = (Some(why), Some(usual));
+        }
+    }
+
     /// What follows.
     pub(super) fn verdict(&self) -> Verdict {
         match self.comma.cmp(&self.point) {
@@ -238,11 +256,16 @@ impl Evidence {
             (None, Verdict::Open(reasons), _) => {
                 let cell = self.ambiguous.as_ref().or(self.first_comma.as_ref());
                 let (cell, place) = cell.cloned().unwrap_or_default();
-                let reasons = reasons.map_or_else(String::new, |[decimals, thousands]| {
+                // What a decimal comma speaks for is a point of thousands.
+                let is_point = cell.contains('.') && !cell.contains(',');
+                let sign = if is_point { "point" } else { "comma" };
+                let reasons = reasons.map_or_else(String::new, |[comma, point]| {
+                    let (decimals, thousands) =
+                        if is_point { (point, comma) } else { (comma, point) };
                     format!(": of decimals, because {decimals}; of thousands, because {thousands}")
                 });
                 let message = format!(
-                    "the comma of numbers such as {cell:?} may be of decimals or of thousands{reasons}"
+                    "the {sign} of numbers such as {cell:?} may be of decimals or of thousands{reasons}"
                 );
                 Err((message, place))
             }

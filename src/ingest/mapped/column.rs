@@ -51,6 +51,10 @@ const NO_TIME: &[&str] = &[
     "ideal",
     "roofline",
     "cumulative",
+    "limit",
+    "saved",
+    "predicted",
+    "estimated",
 ];
 /// A column of the table: its title and first values.
 pub(super) struct Column {

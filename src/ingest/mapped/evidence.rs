@@ -48,7 +48,37 @@ pub(super) fn evidence(
             possible(&mut evidence, &values, &record);
         }
     }
+    let is_read = |at: usize| {
+        is_titled(&header[at], &mapping.kernel) || numeric.iter().any(|(one, _)| *one == at)
+    };
+    let others = (0..header.len()).filter(|at| !is_read(*at));
+    if let Some((title, cell)) = others.into_iter().find_map(|at| {
+        let cell = decimal_comma(reading, mapping, skipped, at)?;
+        Some((&header[at], cell))
+    }) {
+        evidence.doubt(format!("{cell:?} of the column {title:?} has a decimal comma"));
+    }
     evidence
+}
+
+/// A cell with a decimal comma in a column that is not mapped and has one number in each row: extents, versions and lists
+/// are no numbers.
+fn decimal_comma(
+    reading: &Reading<'_>,
+    mapping: &Mapping,
+    skipped: usize,
+    at: usize,
+) -> Option<String> {
+    let mut evidence = Evidence::default();
+    for text in reading.sample.lines().skip(skipped).take(NUMERAL_RECORDS) {
+        let record = fields(text, mapping.delimiter);
+        let Some(cell) = record.get(at).filter(|cell| !cell.trim().is_empty()) else { continue };
+        if cell.matches(',').count() > 1 || !cell.trim().starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        evidence.add(cell, Content::Any, || None);
+    }
+    evidence.decimal_comma().map(str::to_owned)
 }
 
 /// Adds a reason where a row makes sense with one decimal sign only. The time is the first value.
@@ -105,6 +135,32 @@ mod tests {
         let options = Options { map, ..Options::default() };
         read_text("table.csv", csv.to_owned().leak(), &options)
             .map_err(|error| format!("{error} | {}", error.next_step().unwrap_or_default()))
+    }
+
+    #[test]
+    fn a_row_that_is_named_as_a_sum_is_pointed_out() {
+        let map = format!("delimiter = ';'\n{NEEDED}");
+        let notes =
+            |name: &str| read(&format!("name;dur\na;1.5\nb;2.5\n{name};4\n"), &map).unwrap().notes;
+        let found = notes("Total");
+        assert!(found.iter().any(|one| one.contains("1 row is named as a sum")), "{found:?}");
+        assert!(notes("total_kernel").is_empty());
+    }
+
+    /// The columns that are read have points before three digits, and one that is not has a decimal comma.
+    #[test]
+    fn a_decimal_comma_beside_what_is_read_is_asked_about() {
+        let map = format!("delimiter = ';'\n{NEEDED}");
+        let table = |other: &str| format!("name;dur;occupancy\na;1.234;{other}\nb;5.678;{other}\n");
+        let error = read(&table("40,5"), &map).unwrap_err();
+        assert!(error.contains("\"40,5\" of the column \"occupancy\""), "{error}");
+        assert!(error.contains("the point of numbers such as \"1.234\""), "{error}");
+        assert!(error.contains("--decimal-sign"), "{error}");
+        for other in ["40.5", "16,16,1", "x,5", "40"] {
+            assert!(read(&table(other), &map).is_ok(), "{other}");
+        }
+        let stated = read(&table("40,5"), &format!("decimal = '.'\n{map}")).unwrap();
+        assert_eq!(stated.launch(0).value(Quantity::Duration), Some(1.234e-6));
     }
 
     /// 100.123 µs or 100,123 µs: with the bytes in plain digits only one moves them in time.

@@ -158,12 +158,64 @@ const NO_TRAFFIC: &[&str] = &[
     "theoretical",
     "ideal",
     "capacity",
+    "network",
+    "roof",
+    "roofline",
+    "expected",
+    "predicted",
+    "estimated",
+    "saved",
+    "limit",
+    "std",
+    "stdev",
+    "stddev",
+];
+/// Words that say in how many of its unit a number is, in ways that no unit is written.
+const SCALE: &[&str] = &[
+    "k",
+    "m",
+    "g",
+    "t",
+    "bn",
+    "mn",
+    "mb",
+    "gb",
+    "mbit",
+    "gbit",
+    "bit",
+    "bits",
+    "thousand",
+    "thousands",
+    "million",
+    "millions",
+    "billion",
+    "billions",
+    "1e3",
+    "1e6",
+    "1e9",
+    "1e12",
 ];
 const READ: &[&str] = &["read", "reads", "load", "loads", "loaded", "rd", "in", "input"];
 const WRITE: &[&str] =
     &["write", "writes", "written", "store", "stores", "stored", "wr", "out", "output"];
 /// Words of rates and work that a device could do.
-const NO_WORK: &[&str] = &["peak", "max", "min", "theoretical", "roof", "roofline", "ideal"];
+const NO_WORK: &[&str] = &[
+    "peak",
+    "max",
+    "min",
+    "theoretical",
+    "roof",
+    "roofline",
+    "ideal",
+    "efficiency",
+    "expected",
+    "predicted",
+    "estimated",
+    "saved",
+    "std",
+    "stdev",
+    "stddev",
+];
 
 /// The lines of a mapping for the columns of a table.
 pub(super) struct Roles<'a> {
@@ -354,6 +406,8 @@ impl<'a> Roles<'a> {
                 && !title.is_relative
                 && !title.has(NO_TRAFFIC)
         };
+        self.leave_scaled(is_bytes);
+        let is_bytes = |column: &Column| is_bytes(column) && !column.title.has(SCALE);
         let columns: Vec<_> = self.free().filter(|(_, column)| is_bytes(column)).collect();
         let of = |reads: bool, writes: bool| {
             let fits = |title: &Title| title.has(READ) == reads && title.has(WRITE) == writes;
@@ -383,12 +437,23 @@ impl<'a> Roles<'a> {
         }
     }
 
+    /// Says why columns that would do are not used: their titles have a scale beside the unit.
+    fn leave_scaled(&mut self, is_it: impl Fn(&Column) -> bool) {
+        let scaled = |column: &Column| is_it(column) && column.title.has(SCALE);
+        let places: Vec<usize> =
+            self.free().filter(|(_, column)| scaled(column)).map(|(at, _)| at).collect();
+        let reason = "in which unit? its title has a scale of its own";
+        self.reasons.extend(places.into_iter().map(|at| (at, reason)));
+    }
+
     fn flops(&mut self) {
         let is_work = |column: &Column| {
             let title = &column.title;
             let is_known = matches!(title.unit, Some(Unit::Work(_))) && column.is_numeric;
             is_known && !title.is_relative && !title.has(NO_WORK)
         };
+        self.leave_scaled(is_work);
+        let is_work = |column: &Column| is_work(column) && !column.title.has(SCALE);
         let columns = self.free().filter(|(_, column)| is_work(column));
         let mut columns: Vec<(usize, &Column)> = columns.collect();
         columns.sort_by_key(|(at, column)| (column.title.is_rate, *at));

@@ -8,6 +8,7 @@ use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
 };
+use crate::plain::counted;
 
 /// A table being turned into launches.
 pub(super) struct Table<'a> {
@@ -30,6 +31,8 @@ pub(super) struct Table<'a> {
     id: Option<usize>,
     filters: Vec<(usize, &'a Filter)>,
     left_out: LeftOut,
+    /// Rows whose names are those of sums over other rows, and the first of these names.
+    sums: Option<(u64, String)>,
     hints: Vec<(Vec<u8>, HintId)>,
     /// Columns in use, where they are, and how many launches have a value there.
     filled: Vec<(&'a str, usize, u64)>,
@@ -38,6 +41,15 @@ pub(super) struct Table<'a> {
 
 /// The columns that add up to a quantity, each with its factor.
 type Terms = Vec<(f64, usize)>;
+
+/// Whether a row of this name is rather a sum or a mean of others than a kernel.
+fn is_of_sum(name: &[u8]) -> bool {
+    const NAMES: [&str; 8] =
+        ["total", "totals", "sum", "average", "avg", "mean", "overall", "grand total"];
+    let name = name.trim_ascii();
+    NAMES.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes()))
+        || (!name.is_empty() && name.iter().all(|byte| matches!(byte, b'-' | b'=' | b'_')))
+}
 
 /// Where the time of a row is.
 enum TimeAt<'a> {
@@ -147,6 +159,7 @@ impl<'a> Table<'a> {
                 .filter_map(|filter| Some((found(&filter.column)?, filter)))
                 .collect(),
             left_out: None,
+            sums: None,
             hints: Vec::new(),
             filled: known.filter_map(|column| Some((column, found(column)?, 0))).collect(),
             read: Values::default(),
@@ -181,6 +194,14 @@ impl<'a> Table<'a> {
         for (column, _, filled) in &self.filled {
             *reading.source.columns.entry((*column).to_owned()).or_default() += filled;
         }
+        if let Some((rows, name)) = &self.sums {
+            let many = counted(
+                *rows,
+                "row is named as a sum over others and counts as a kernel",
+                "rows are named as sums over others and count as kernels",
+            );
+            reading.check(&format!("{many} ({name:?}); a filter of the mapping leaves them out"));
+        }
         match (before, self.left_out) {
             (Some((one, text)), Some((more, _))) => Some((one + more, text)),
             (one, more) => one.or(more),
@@ -212,6 +233,10 @@ impl<'a> Table<'a> {
                 &row.whole(),
                 "no kernel name",
             );
+        }
+        if is_of_sum(&name) {
+            let shown = || (0, String::from_utf8_lossy(&name).into_owned());
+            self.sums.get_or_insert_with(shown).0 += 1;
         }
         let count = match self.launches {
             None => 1,

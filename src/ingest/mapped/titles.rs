@@ -93,7 +93,10 @@ impl Title {
     }
 
     pub(super) fn has(&self, words: &[&str]) -> bool {
+        // `NVLink` is read as two words.
+        let joined = || self.words.windows(2).map(<[String]>::concat);
         self.words.iter().any(|word| words.contains(&&**word))
+            || joined().any(|word| words.contains(&&*word))
     }
 }
 

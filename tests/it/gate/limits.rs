@@ -303,3 +303,57 @@ fn a_baseline_that_was_never_named_may_not_be_missing() {
     assert_eq!(first.code, 0, "{}", first.err);
     assert!(first.out.contains("saved as the first baseline"), "{}", first.out);
 }
+
+/// 20% of a kernel are 0.8 ms of a run of 20 ms: less than the policy asks for, though more than a hundredth of the run.
+#[test]
+fn the_least_worsening_of_a_policy_holds_in_short_runs_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "main", "softmax_warp_forward", 1.0);
+    runs(at, "now", "softmax_warp_forward", 1.2);
+    for (least, code) in [("100us", 1), ("10s", 0)] {
+        let policy = format!(
+            "[[gate.limit]]\nmetric = \"time\"\nworse = \"5%\"\nat-least = \"{least}\"\n\
+             [[gate.limit]]\nmetric = \"total\"\nworse = \"50%\"\n"
+        );
+        std::fs::write(at.join("policy.toml"), policy).unwrap();
+        let found = gate(at, &["now-*.csv", "--baseline", "main-*.csv", "--policy", "policy.toml"]);
+        assert_eq!(found.code, code, "{least}: {}", found.out);
+    }
+}
+
+/// First launches that one side leaves out are no speedup of the whole run.
+#[test]
+fn totals_without_other_first_launches_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "main", "softmax_warp_forward", 1.0);
+    runs(at, "now", "softmax_warp_forward", 1.0);
+    for run in 0..3 {
+        let file = format!("main-{run}.csv");
+        let save = ["baseline", "save", &file, "--store", "st", "--commit", "c1", "--warmup", "3"];
+        assert_eq!(rooflint(at, &[&save[..], &READ].concat()).code, 0);
+    }
+    let found = gate(at, &["now-*.csv", "--baseline", "st", "--no-config", "-v"]);
+    assert!(found.out.contains("leave out other numbers of first launches"), "{}", found.out);
+    assert_eq!(found.code, 0, "{}", found.out);
+}
+
+/// Five runs that all end before the last kernel were not cut off.
+#[test]
+fn the_last_kernel_of_a_program_can_be_taken_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "main", "softmax_warp_forward", 1.0);
+    for run in 0..5 {
+        let text = std::fs::read_to_string(at.join(format!("main-{run}.csv"))).unwrap();
+        let lines: Vec<&str> =
+            text.lines().filter(|line| !line.contains("softmax_warp_forward")).collect();
+        std::fs::write(at.join(format!("now-{run}.csv")), lines.join("\n") + "\n").unwrap();
+    }
+    let all = gate(at, &["now-*.csv", "--baseline", "main-*.csv", "--no-config"]);
+    assert!(!all.out.contains("truncated file?"), "{}", all.out);
+    assert!(all.out.contains("softmax_warp_forward"), "{}", all.out);
+    let one = gate(at, &["now-0.csv", "--baseline", "main-*.csv", "--no-config"]);
+    assert!(one.out.contains("truncated file?"), "{}", one.out);
+}

@@ -311,6 +311,7 @@ fn comparison() -> Comparison {
         }],
         proposals: Vec::new(),
         cut_off: None,
+        unequal_warmup: false,
         doubts: vec!["the driver differs: 550.54 before, 560.35 now".to_owned()],
         notes: Vec::new(),
     }
