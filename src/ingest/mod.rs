@@ -261,9 +261,10 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
     }
     workload::join_times(&mut profile);
     trace_parts::leave_out(&mut profile);
+    // Before launches are compared by their numbers: tables of one trace in another order share some by chance.
+    traced_twice::leave_out(&mut profile);
     // Copies are no separate runs; what a joined run and its launch table share shows afterwards.
     duplicates::leave_out(&mut profile, Which::Equal);
-    traced_twice::leave_out(&mut profile);
     sums::leave_out(&mut profile);
     averages::join(&mut profile);
     runs::join(&mut profile);
