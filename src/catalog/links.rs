@@ -42,6 +42,20 @@ fn pcie_bandwidth(text: &str) -> Option<BytesPerSecond> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::Catalog;
+    use crate::model::DeviceHint;
+
+    #[test]
+    fn nvlink_c2c_comes_before_pcie() {
+        for (name, gigabytes) in
+            [("GH200 96GB HBM3", 450.0), ("GB200 (one GPU)", 450.0), ("H100 SXM5 80GB", 63.0)]
+        {
+            let device = Catalog::builtin().find(name, &DeviceHint::default()).unwrap();
+            let (one_way, source) = device.host_link().unwrap();
+            assert!((one_way.get() / 1e9 / gigabytes - 1.0).abs() < 1e-3, "{name}: {one_way:?}");
+            assert_eq!(source.starts_with("NVLink-C2C, half"), gigabytes > 100.0, "{source}");
+        }
+    }
 
     #[test]
     fn generations_and_lanes_give_the_known_bandwidths() {

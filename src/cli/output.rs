@@ -292,7 +292,7 @@ impl Outputs<true> {
         drawn(places, drawing)
     }
 
-    /// The places where the subject is asked for in a form that there is no picture of.
+    /// The places of a subject that has no picture in the form asked for.
     pub(super) fn places_of_text(
         &self,
         what: &str,

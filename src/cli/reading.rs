@@ -130,7 +130,7 @@ pub(super) fn read_whole(reading: &Reading, terminal: &Terminal) -> Result<Profi
     for source in &profile.sources {
         if let Some(first) = source.skips.first.first() {
             let many = counted(source.skips.count, "record or cell", "records or cells");
-            let note = format!("{}: {many} skipped, the first: {}", source.path, first.told());
+            let note = format!("{}: {many} skipped, the first: {first}", source.path);
             terminal.note(Code::Input, &note);
         }
     }

@@ -1,6 +1,7 @@
 //! Facts about an input file: format, condition, skipped records, device attributes.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -122,15 +123,21 @@ pub struct Skip {
     pub reason: String,
 }
 
-impl Skip {
-    /// Returns where it is, what is wrong and the text: `line 3: column "Stream": not a whole number ("x")`.
-    #[must_use]
-    pub fn told(&self) -> String {
+/// Where it is, what is wrong and the text: `line 3: column "Stream": not a whole number ("x")`.
+impl fmt::Display for Skip {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { line, column, text, reason } = self;
-        let line = if *line > 0 { format!("line {line}: ") } else { String::new() };
-        let column = column.as_ref().map(|column| format!("column {column:?}: "));
-        let text = if text.is_empty() { String::new() } else { format!(" ({text:?})") };
-        format!("{line}{}{reason}{text}", column.unwrap_or_default())
+        if *line > 0 {
+            write!(formatter, "line {line}: ")?;
+        }
+        if let Some(column) = column {
+            write!(formatter, "column {column:?}: ")?;
+        }
+        formatter.write_str(reason)?;
+        if !text.is_empty() {
+            write!(formatter, " ({text:?})")?;
+        }
+        Ok(())
     }
 }
 

@@ -250,7 +250,7 @@ impl File<'_> {
             line("table", table),
         ];
         for skip in self.first_skipped {
-            figures.push(line("skipped", printable(&skip.told())));
+            figures.push(line("skipped", printable(&skip.to_string())));
         }
         figures.extend(self.clues.iter().map(|clue| line("clue", printable(clue))));
         figures

@@ -26,7 +26,7 @@ pub(super) fn provenance(report: &Report<'_>) -> Vec<String> {
             }
         ));
         for skip in source.skips.first.iter().take(3) {
-            lines.push(format!("  {}", printable(&skip.told())));
+            lines.push(format!("  {}", printable(&skip.to_string())));
         }
         if source.skips.count > 3 {
             lines.push(format!("  and {} more", source.skips.count - 3));

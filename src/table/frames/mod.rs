@@ -439,7 +439,7 @@ mod tests {
     }
 
     /// The CSV of a launch table in Parquet.
-    fn read(bytes: Vec<u8>) -> Result<String, FrameError> {
+    pub(super) fn read(bytes: Vec<u8>) -> Result<String, FrameError> {
         let mut text = String::new();
         Rows::open(bytes)?.read_to_string(&mut text).unwrap();
         Ok(text)

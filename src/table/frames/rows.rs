@@ -226,14 +226,8 @@ mod tests {
 
     use super::*;
     use crate::table::Table;
+    use crate::table::frames::tests::read;
     use crate::table::frames::{frame, parquet};
-
-    /// The CSV of a launch table in Parquet.
-    fn read(bytes: Vec<u8>) -> Result<String, FrameError> {
-        let mut text = String::new();
-        Rows::open(bytes)?.read_to_string(&mut text).unwrap();
-        Ok(text)
-    }
 
     /// As many rows as are read at once, one less and more, none, and some times as many.
     #[test]
