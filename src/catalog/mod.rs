@@ -187,6 +187,7 @@ devices! {
     "nvidia-h100-pcie-80gb",
     "nvidia-h100-nvl-94gb",
     "nvidia-h100-sxm5-64gb",
+    "nvidia-h100-sxm5-94gb",
     "nvidia-h800-sxm5-80gb",
     "nvidia-h800-pcie-80gb",
     "nvidia-h20-96gb",

@@ -175,6 +175,21 @@ fn sparse_peaks_are_twice_the_dense_ones_or_excepted() {
     }
 }
 
+/// Structured sparsity came with Ampere (8.0) and with CDNA3.
+#[test]
+fn no_device_before_structured_sparsity_has_sparse_peaks() {
+    for device in devices().iter().filter(|device| device.peaks.keys().any(|pipe| pipe.is_sparse()))
+    {
+        let major = device.compute_capability.as_deref().and_then(|it| it.split('.').next());
+        let is_new = match (major, device.gfx.as_deref()) {
+            (Some(major), _) => major.parse::<u32>().unwrap() >= 8,
+            (None, Some(gfx)) => ["gfx942", "gfx950"].contains(&gfx),
+            (None, None) => true,
+        };
+        assert!(is_new, "{}", device.id);
+    }
+}
+
 #[test]
 fn matrix_engines_are_no_slower_than_vector_lanes() {
     for device in devices() {
@@ -377,7 +392,7 @@ fn whole_names_are_compared_never_parts() {
     let CatalogError::Ambiguous { candidates, .. } = find("NVIDIA H100").unwrap_err() else {
         panic!()
     };
-    assert_eq!(candidates.len(), 4);
+    assert_eq!(candidates.len(), 5);
 }
 
 #[test]

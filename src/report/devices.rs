@@ -241,7 +241,8 @@ fn one(device: &Device) -> Page {
     });
     page.row(
         "L2",
-        device.l2_bytes.map(|bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))),
+        // Some have half a MiB.
+        device.l2_bytes.map(|bytes| format!("{} MiB", bytes as f64 / f64::from(1 << 20))),
         cited("cache.l2_mib"),
     );
     page.figure("L2 bandwidth", device.l2_bandwidth.as_ref(), |rate| {
