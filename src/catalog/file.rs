@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 
+use super::based;
 use super::device::{Achievable, Device, Memory, Provenance};
 use super::error::CatalogError;
 use super::figure::{Achieved, Citation, Exception, Figure};
@@ -27,15 +28,38 @@ pub(super) fn builtin(id: &str, text: &str) -> Result<Device, CatalogError> {
 }
 
 /// Reads a user's file: one device at top level, or several under `[[device]]`.
-pub(super) fn user(path: &str, text: &str) -> Result<Vec<Device>, CatalogError> {
-    let table: toml::Table = parse(path, text)?;
-    let wires = if table.contains_key("device") {
-        parse::<ManyWire>(path, text)?.device
-    } else {
-        vec![parse::<DeviceWire>(path, text)?]
+///
+/// `builtin` finds the text of a built-in device, for those that are based on one.
+pub(super) fn user(
+    path: &str,
+    text: &str,
+    builtin: impl Fn(&str) -> Result<&'static str, CatalogError>,
+) -> Result<Vec<Device>, CatalogError> {
+    let mut table: toml::Table = parse(path, text)?;
+    let (wires, tables) = match table.get_mut("device").and_then(toml::Value::as_array_mut) {
+        Some(tables) => (parse::<ManyWire>(path, text)?.device, std::mem::take(tables)),
+        None => (vec![parse::<DeviceWire>(path, text)?], vec![toml::Value::Table(table)]),
     };
-    let from_file = |wire| device(wire, None, Provenance::UserFile(path.to_owned()));
-    Ok(wires.into_iter().map(from_file).collect())
+    let from_file = |(wire, own): (DeviceWire, toml::Value)| {
+        let wire = match (&wire.base, own) {
+            (Some(base), toml::Value::Table(own)) => {
+                let malformed = |message: String, help: String| {
+                    let (line, column) = plain::place(text, base.span().start);
+                    CatalogError::Malformed { path: path.to_owned(), line, column, message, help }
+                };
+                let known = builtin(base.get_ref())
+                    .map_err(|error| malformed(error.to_string(), error.help()))?;
+                let known = based::cited(parse(base.get_ref(), known)?);
+                let merged = toml::Value::Table(based::merged(known, own));
+                merged.try_into().map_err(|error: toml::de::Error| {
+                    malformed(error.message().to_owned(), String::new())
+                })?
+            }
+            _ => wire,
+        };
+        Ok(device(wire, None, Provenance::UserFile(path.to_owned())))
+    };
+    wires.into_iter().zip(tables).map(from_file).collect()
 }
 
 fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, CatalogError> {
@@ -201,7 +225,7 @@ impl Sources {
         unit: f64,
         quantity: fn(f64) -> T,
     ) -> Option<Achieved<T>> {
-        let wire = wire?;
+        let AchievedWire(wire) = wire?;
         Some(Achieved {
             value: quantity(whole(wire.value.0 * unit)),
             kernel: wire.kernel,
@@ -223,6 +247,11 @@ impl Sources {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A file whose devices are based on no other.
+    fn user(path: &str, text: &str) -> Result<Vec<Device>, CatalogError> {
+        super::user(path, text, |_| Ok(""))
+    }
 
     /// Six lines are enough for a device of one's own.
     const SMALL: &str = r#"

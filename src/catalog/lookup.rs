@@ -61,7 +61,11 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::with_file`], without reading.
     pub fn with_text(mut self, path: &str, text: &str) -> Result<Self, CatalogError> {
-        for device in file::user(path, text)? {
+        let builtin = |name: &str| {
+            let device = Self::builtin().find(name, &DeviceHint::default())?;
+            Ok(DEVICES.iter().find(|known| known.id == device.id).map_or("", |known| known.text))
+        };
+        for device in file::user(path, text, builtin)? {
             let name = normalized(&device.name);
             if self.user.iter().any(|known| normalized(&known.name) == name) {
                 return Err(CatalogError::Duplicate { path: path.to_owned(), name: device.name });

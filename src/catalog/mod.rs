@@ -5,6 +5,7 @@
 
 mod achievable;
 mod attributes;
+mod based;
 mod device;
 mod error;
 mod evidence;

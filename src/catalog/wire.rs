@@ -43,6 +43,9 @@ pub(super) struct ManyWire {
 pub(super) struct DeviceWire {
     /// Unique name, shown in reports.
     pub(super) name: String,
+    /// A built-in device whose figures hold where this one gives none; peaks follow from clock and SMs.
+    #[schemars(with = "Option<String>")]
+    pub(super) base: Option<toml::Spanned<String>>,
     /// Name that the driver reports.
     pub(super) driver_name: Option<String>,
     /// Names that other tools use.
@@ -156,10 +159,13 @@ pub(super) struct AchievableWire {
     pub(super) l2: Option<AchievedWire>,
 }
 
+/// A rate that was reached: a bare value, or one with what reached it.
+pub(super) struct AchievedWire(pub(super) AchievedTable);
+
 /// A rate that a published benchmark reached.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AchievedWire {
+pub(super) struct AchievedTable {
     /// The rate, in the unit of the table.
     pub(super) value: Positive,
     /// Kernel of the benchmark.
@@ -219,6 +225,59 @@ impl JsonSchema for Positive {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "number", "exclusiveMinimum": 0 })
+    }
+}
+
+impl JsonSchema for AchievedWire {
+    fn schema_name() -> Cow<'static, str> {
+        "AchievedWire".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let bare = generator.subschema_for::<Positive>();
+        let table = generator.subschema_for::<AchievedTable>();
+        json_schema!({
+            "description": "A rate that was reached, or one with what reached it.",
+            "anyOf": [bare, table]
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for AchievedWire {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AchievedVisitor)
+    }
+}
+
+/// Visitor with clear error messages, unlike an untagged enum.
+struct AchievedVisitor;
+
+impl AchievedVisitor {
+    fn bare<E: Error>(value: f64) -> Result<AchievedWire, E> {
+        let value = Positive::try_from(value).map_err(E::custom)?;
+        let (kernel, method, conditions, source) = (None, None, None, None);
+        Ok(AchievedWire(AchievedTable { value, kernel, method, conditions, source }))
+    }
+}
+
+impl<'de> Visitor<'de> for AchievedVisitor {
+    type Value = AchievedWire;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter
+            .write_str("a number, or a table with value, kernel, method, conditions and source")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        Self::bare(value as f64)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        Self::bare(value)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        AchievedTable::deserialize(MapAccessDeserializer::new(map)).map(AchievedWire)
     }
 }
 

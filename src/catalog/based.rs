@@ -1,0 +1,210 @@
+//! Devices of a user that are built-in ones with some figures changed: a lower power limit, fewer SMs, a measured
+//! bandwidth.
+
+use toml::{Table, Value};
+
+/// Tables of a device file whose entries are figures.
+const SECTIONS: [&str; 7] = [
+    "memory",
+    "cache",
+    "peaks_tflops",
+    "peaks_sparse_tflops",
+    "achievable_gbs",
+    "achievable_tflops",
+    "sources",
+];
+
+/// A device with every citation written out.
+pub(super) fn cited(mut table: Table) -> Table {
+    let sources = table.remove("sources");
+    let sources = sources.as_ref().and_then(Value::as_table);
+    let cite = |value: &mut Value| {
+        if let Some(source) = value.get_mut("source")
+            && let Some(text) = source.as_str().and_then(|key| sources?.get(key))
+        {
+            *source = text.clone();
+        }
+    };
+    for (_, value) in &mut table {
+        cite(value);
+        for (_, value) in value.as_table_mut().into_iter().flatten() {
+            cite(value);
+        }
+    }
+    table
+}
+
+/// The figures of a base with those of a user's device in their place. What follows from clock and SMs follows from
+/// those of the user: peaks, and the bandwidth of L2. What was measured at others is left out.
+pub(super) fn merged(mut base: Table, mut own: Table) -> Table {
+    own.remove("base");
+    let is_same = base.get("name") == own.get("name");
+    if !is_same {
+        // Exports with those names are of the built-in device.
+        base.remove("driver_name");
+        base.remove("aliases");
+    }
+    let clocks = Change::of(&base, &own, "boost_clock_mhz", "MHz");
+    let tensor = tensor_clocks(&base, &own).or_else(|| clocks.clone());
+    let sms = Change::of(&base, &own, "sms", "SMs");
+    for section in ["peaks_tflops", "peaks_sparse_tflops"] {
+        let figures = base.get_mut(section).and_then(Value::as_table_mut);
+        for (pipe, figure) in figures.into_iter().flatten() {
+            let clocks = if pipe.contains("_matrix") { &tensor } else { &clocks };
+            for change in clocks.iter().chain(&sms) {
+                change.scale(figure);
+            }
+        }
+    }
+    if let Some(figure) = base.get_mut("cache").and_then(|cache| cache.get_mut("l2_bandwidth_gbs"))
+        && let Some(change) = &clocks
+    {
+        change.scale(figure);
+    }
+    let memory = own.get("memory").and_then(Value::as_table);
+    let is_other_memory = memory.is_some_and(|memory| !memory.is_empty());
+    let is_other_core = clocks.is_some() || tensor.is_some() || sms.is_some();
+    if is_other_core {
+        base.remove("achievable_tflops");
+        base.remove("exceptions");
+    }
+    if is_other_core || is_other_memory {
+        base.remove("achievable_gbs");
+    }
+    if let Some(memory) = memory
+        && !memory.contains_key("bandwidth_gbs")
+        && (memory.contains_key("pin_rate_gbps") || memory.contains_key("bus_bits"))
+        && let Some(known) = base.get_mut("memory").and_then(Value::as_table_mut)
+    {
+        // It follows from those two.
+        known.remove("bandwidth_gbs");
+    }
+    for (key, value) in own {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(known)), Value::Table(more)) if SECTIONS.contains(&&*key) => {
+                known.extend(more);
+            }
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+    base
+}
+
+/// The clock of tensor cores: the user's, or his boost clock where it is below that of the base.
+fn tensor_clocks(base: &Table, own: &Table) -> Option<Change> {
+    if own.contains_key("tensor_clock_mhz") {
+        return Change::of(base, own, "tensor_clock_mhz", "MHz").or_else(|| {
+            Change::new(base.get("boost_clock_mhz"), own.get("tensor_clock_mhz"), "MHz")
+        });
+    }
+    let known = base.get("tensor_clock_mhz")?;
+    let boost = own.get("boost_clock_mhz")?;
+    let lower = number(boost)? < number(known)?;
+    // A higher boost clock says nothing of that of tensor cores.
+    Change::new(Some(known), Some(if lower { boost } else { known }), "MHz")
+}
+
+/// A figure that the user's device has otherwise than its base.
+#[derive(Debug, Clone)]
+struct Change {
+    from: f64,
+    to: f64,
+    unit: &'static str,
+}
+
+impl Change {
+    fn of(base: &Table, own: &Table, key: &str, unit: &'static str) -> Option<Self> {
+        Self::new(base.get(key), own.get(key), unit)
+    }
+
+    fn new(from: Option<&Value>, to: Option<&Value>, unit: &'static str) -> Option<Self> {
+        Some(Self { from: number(from?)?, to: number(to?)?, unit })
+    }
+
+    /// Scales a figure, and says so in its citation.
+    fn scale(&self, figure: &mut Value) {
+        let Self { from, to, unit } = self;
+        if from.total_cmp(to).is_eq() {
+            return;
+        }
+        let Some(value) = number(figure) else { return };
+        let cited = figure.get("source").and_then(Value::as_str).unwrap_or("built-in device");
+        let cited = format!("{cited}, × {to}/{from} {unit}");
+        let mut scaled = Table::new();
+        scaled.insert("value".to_owned(), Value::Float(value * to / from));
+        scaled.insert("source".to_owned(), Value::String(cited));
+        scaled.insert("derived".to_owned(), Value::Boolean(true));
+        *figure = Value::Table(scaled);
+    }
+}
+
+/// A figure: a number, or a table with one.
+fn number(figure: &Value) -> Option<f64> {
+    match figure {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        Value::Table(table) => table.get("value").and_then(number),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Catalog, Device};
+    use crate::model::{DeviceHint, Pipe};
+
+    fn device(text: &str, name: &str) -> Device {
+        let catalog = Catalog::builtin().with_text("own.toml", text).unwrap();
+        catalog.find(name, &DeviceHint::default()).unwrap()
+    }
+
+    fn near(one: f64, two: f64) {
+        assert!((one / two - 1.0).abs() < 1e-9, "{one} {two}");
+    }
+
+    /// 989.4 TFLOP/s are those of 1830 MHz, 66.9 those of 1980: at 1500, 989.4 × 1500/1830 = 811.0 and 66.9 × 1500/1980 = 50.7.
+    #[test]
+    fn peaks_follow_a_lower_clock() {
+        let text = "name = 'H100 capped'\nbase = 'H100 SXM5 80GB'\nboost_clock_mhz = 1500\n";
+        let own = device(text, "H100 capped");
+        let peak = |pipe| own.peak(pipe).unwrap().value.get() / 1e12;
+        near(peak(Pipe::Fp16Matrix), (989.4 * 1500.0_f64 / 1830.0 * 1e12).round() / 1e12);
+        near(peak(Pipe::Fp32Vector), (66.9 * 1500.0_f64 / 1980.0 * 1e12).round() / 1e12);
+        let source = &own.peak(Pipe::Fp32Vector).unwrap().source;
+        assert!(source.contains("whitepaper") && source.ends_with("× 1500/1980 MHz"), "{source}");
+        assert!(own.achievable.peaks.is_empty() && own.achievable.dram.is_none());
+        near(own.memory.bandwidth.unwrap().value.get(), 3352e9);
+        assert_eq!((own.sms, own.driver_name), (Some(132), None));
+    }
+
+    /// A boost clock above that of tensor cores leaves their peaks; half of the SMs halve them.
+    #[test]
+    fn peaks_follow_the_sms() {
+        let text = "name = 'half'\nbase = 'H100 SXM5 80GB'\nboost_clock_mhz = 1900\nsms = 66\n";
+        let own = device(text, "half");
+        let peak = |pipe| own.peak(pipe).unwrap().value.get() / 1e12;
+        near(peak(Pipe::Fp16Matrix), 989.4 / 2.0);
+        near(peak(Pipe::Fp32Vector), (66.9 * 1900.0_f64 / 1980.0 / 2.0 * 1e12).round() / 1e12);
+    }
+
+    #[test]
+    fn what_is_given_stays_and_the_same_name_takes_the_place_of_the_base() {
+        let text = "name = 'H100 SXM5 80GB'\nbase = 'H100 SXM5 80GB'\nsms = 100\nmemory.bandwidth_gbs = 3000\n\
+                    peaks_tflops.fp16_matrix = 700\nachievable_gbs.dram = 2800\n";
+        let own = device(text, "NVIDIA H100 80GB HBM3");
+        assert_eq!(own.sms, Some(100));
+        near(own.peak(Pipe::Fp16Matrix).unwrap().value.get(), 700e12);
+        near(own.achievable.dram.as_ref().unwrap().figure().value.get(), 2800e9);
+        near(own.memory.bandwidth.unwrap().value.get(), 3000e9);
+    }
+
+    #[test]
+    fn an_unknown_base_is_an_error_at_its_line() {
+        let text = "name = 'x'\nbase = 'H1000'\n";
+        let error = Catalog::builtin().with_text("own.toml", text).unwrap_err();
+        assert!(error.to_string().starts_with("own.toml:2:8: "), "{error}");
+        assert!(error.to_string().contains("H1000"), "{error}");
+    }
+}
