@@ -48,6 +48,7 @@ mod store;
 mod summarize;
 mod terminal;
 mod trend;
+mod trend_limits;
 mod what_if;
 mod yardstick;
 

@@ -9,13 +9,9 @@ use super::environment::{self, STORE};
 use super::exit::{self, Failure};
 use super::output::{self, Outputs};
 use super::store::{Chosen, FOLDER};
-use super::{clock, config, session, store, terminal::Terminal};
-use crate::compare::Measured;
-use crate::gate::{Action, Limit, Metric, Policy};
-use crate::history::{self, HistoryError, Line, Store, TrendMetric};
-use crate::model::Date;
+use super::{clock, config, session, store, terminal::Terminal, trend_limits as limits};
+use crate::history::{self, HistoryError, Store, TrendMetric};
 use crate::report::{Style, TrendReport};
-use crate::units::{change, change_limit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -126,7 +122,7 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
         store.check(filter.name.as_deref())?;
         let policy = config::find(&command.configuration, terminal)?.gate;
         only_warns = policy.warn_only;
-        trend.exceeded = exceeded(&trend, &policy, clock::now().date());
+        limits::judge(&mut trend, &policy, clock::now().date());
     }
     let report = TrendReport { trend: &trend, top: command.top };
     let style = |style, _: &Path| Style { full_names: command.full_names, ..style };
@@ -147,78 +143,4 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
     } else {
         Err(Failure::Verdict(exit::GATE_FAILED))
     }
-}
-
-/// Returns what got worse by more than the policy allows, and stayed so: a sentence for the run and each
-/// kernel.
-fn exceeded(trend: &history::Trend, policy: &Policy, today: Date) -> Vec<String> {
-    let lines = trend.whole.iter().chain(&trend.kernels);
-    let told = lines.filter_map(|line| {
-        // A kernel that the newest run does not have costs nothing any more.
-        let is_there = line.values.last().is_some_and(Option::is_some);
-        let worsening = line.worsening().filter(|_| is_there)?;
-        let limit =
-            limit(trend.metric, line, policy).filter(|limit| limit.action == Action::Fail)?;
-        if is_waived(trend.metric, line, policy, today) {
-            return None;
-        }
-        let name = line.kernel.as_deref().unwrap_or("the whole run");
-        // A limit on time holds for headroom, too, if that has none; its floor stays one in seconds.
-        let is_enough = match limit.metric {
-            Metric::Headroom | Metric::Share => line.excess() >= limit.least(),
-            _ => limit.is_enough(line.cost_s, line.run_s),
-        };
-        let counts = line.kernel.is_none() || limit.counts(line.share);
-        (worsening.shift() > limit.shift() && is_enough && counts).then(|| {
-            let (by, most) = (change(worsening), change_limit(limit.worse));
-            format!("{name} is {by} above its best level in the history, limit {most}")
-        })
-    });
-    told.collect()
-}
-
-/// The metric of a policy that a line follows.
-const fn metric_of(metric: TrendMetric, line: &Line) -> Metric {
-    match metric {
-        _ if line.kernel.is_none() => Metric::Total,
-        TrendMetric::Time => Metric::Time,
-        TrendMetric::Total => Metric::KernelTotal,
-        TrendMetric::Headroom => Metric::Headroom,
-        TrendMetric::Share => Metric::Share,
-    }
-}
-
-/// What selectors look at.
-fn measured(line: &Line) -> Measured {
-    Measured {
-        full_name: line.full_name.clone().unwrap_or_default(),
-        operator: line.operator.clone(),
-        category: line.category.clone(),
-        ..Measured::default()
-    }
-}
-
-/// Returns the limit of a line: that of its metric. A headroom without one has the limit of the time; a share has
-/// none, because it grows where others get faster.
-fn limit<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<&'a Limit> {
-    let own = metric_of(metric, line);
-    let Some(name) = &line.kernel else { return policy.limit_of_run(own) };
-    let kernel = measured(line);
-    let of_time = || (own == Metric::Headroom).then(|| policy.limit(Metric::Time, &kernel, name));
-    policy.limit(own, &kernel, name).or_else(|| of_time().flatten())
-}
-
-/// Whether a waiver that is still valid accepts what a line shows.
-fn is_waived(metric: TrendMetric, line: &Line, policy: &Policy, today: Date) -> bool {
-    let own = metric_of(metric, line);
-    let kernel = measured(line);
-    policy.waivers.iter().any(|waiver| {
-        let is_valid = waiver.expires.is_none_or(|expires| expires >= today);
-        let is_meant = waiver.metric.is_none_or(|metric| metric == own);
-        let fits = match &line.kernel {
-            Some(name) => waiver.selector.fits(name, &kernel),
-            None => waiver.metric == Some(own) && waiver.selector.is_everything(),
-        };
-        is_valid && is_meant && fits
-    })
 }

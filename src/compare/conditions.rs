@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::evidence::Evidence;
 use super::run::{Run, RunFile, RunKernel};
 use crate::model::Profiler;
+use crate::units::change;
 
 /// Metrics that a sentence names.
 const NAMED: usize = 3;
@@ -130,6 +132,26 @@ fn instrument(file: &RunFile) -> &str {
         Profiler::Other | Profiler::Rooflint => &file.format,
         known => known.label(),
     }
+}
+
+/// Says what became of the drift over the declared order of the runs.
+pub(super) fn drift(total: &Evidence, order: &[bool]) -> Option<String> {
+    let letters = letters(order)?;
+    Some(match total.drift {
+        Some(drift) => format!(
+            "in the order {letters} the total drifts by {} from each run to the next; this is subtracted from its change",
+            change(drift.change())
+        ),
+        None => format!(
+            "the order {letters} cannot tell drift from a change; alternate the runs, such as ABBA or ABAB"
+        ),
+    })
+}
+
+/// The declared order of the runs as letters: A baseline, B current.
+pub(super) fn letters(order: &[bool]) -> Option<String> {
+    let letters: String = order.iter().map(|later| if *later { 'B' } else { 'A' }).collect();
+    Some(letters).filter(|letters| !letters.is_empty())
 }
 
 /// Lists caveats of the comparison.

@@ -5,7 +5,7 @@
 //! changes.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::pairing::Pair;
 use crate::rules::Severity;
@@ -53,6 +53,9 @@ pub struct Evidence {
     pub within: Option<Shift>,
     /// Spread of the runs of one side, as a standard deviation of logarithms.
     pub between: Option<Shift>,
+    /// Shift from each run to the next in the declared order, which is taken out; `None` where the order does
+    /// not tell a drift from a change.
+    pub drift: Option<Shift>,
 }
 
 /// The time of all launches of a kernel in a run, for the same amount of work of the run: medians over the runs.
@@ -154,11 +157,21 @@ pub struct Measured {
     pub in_runs: Vec<usize>,
     /// Number of launches.
     pub launches: f64,
-    /// Time of all launches, in seconds.
+    /// Number of launches that bytes and operations are of: those with a duration, or all where none has one.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub counted: f64,
+    /// Time of all launches, in seconds; `null` if none has a duration.
+    #[serde(serialize_with = "above_zero")]
+    #[schemars(with = "Option<f64>")]
     pub time_s: Seconds,
-    /// Median time of one launch, in seconds.
+    /// Median time of one launch, in seconds; `null` if none has a duration.
+    #[serde(serialize_with = "above_zero")]
+    #[schemars(with = "Option<f64>")]
     pub launch_s: Seconds,
-    /// Share of the run time, from 0 to 1.
+    /// Share of the run time, from 0 to 1; `null` if no launch has a duration.
+    #[serde(serialize_with = "above_zero")]
+    #[schemars(with = "Option<f64>")]
     pub share: Share,
     /// Bytes to and from device memory, per launch.
     pub bytes: Option<Bytes>,
@@ -186,6 +199,24 @@ pub struct Measured {
     pub device: String,
     /// Findings of the rules: rule and severity of each.
     pub findings: Vec<(String, Severity)>,
+}
+
+impl Measured {
+    /// Returns a sum over the launches of a kernel as that of one launch.
+    #[must_use]
+    pub fn of_launch(&self, sum: f64) -> f64 {
+        let counted = if self.counted > 0.0 { self.counted } else { self.launches };
+        sum / counted.max(1.0)
+    }
+}
+
+/// A time or a share that is not known is zero, which no kernel has.
+fn above_zero<T: Copy + Into<f64>, S: Serializer>(
+    value: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let value: f64 = (*value).into();
+    if value > 0.0 { serializer.serialize_f64(value) } else { serializer.serialize_none() }
 }
 
 /// A kernel that only one side has.

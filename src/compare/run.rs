@@ -184,6 +184,26 @@ pub struct RunFinding {
 }
 
 impl RunKernel {
+    /// Formats grid / block, as far as known; empty if neither is.
+    #[must_use]
+    pub fn shape(&self) -> String {
+        let part = |dim: Option<[u32; 3]>, product: Option<u64>| match (dim, product) {
+            (Some([x, 1, 1]), _) => x.to_string(),
+            (Some([x, y, z]), _) => format!("{x}×{y}×{z}"),
+            (None, Some(product)) => product.to_string(),
+            (None, None) => "-".to_owned(),
+        };
+        let grid = part(self.grid, self.blocks);
+        let block = part(self.block, self.threads_per_block);
+        if grid == "-" && block == "-" { String::new() } else { format!("{grid} / {block}") }
+    }
+
+    /// Returns how many launches its bytes and operations are of: those with a duration, or all where none has one.
+    #[must_use]
+    pub const fn counted_launches(&self) -> u64 {
+        if self.timed > 0 { self.timed } else { self.launches }
+    }
+
     /// Returns how many of its first launches a run with this warm-up leaves out of its times: one launch at least is
     /// kept.
     #[must_use]

@@ -45,6 +45,7 @@ pub(super) fn of_launches(
         floor: floor(values, noise, timer),
         within,
         between: None,
+        drift: None,
     })
 }
 
@@ -113,6 +114,7 @@ pub(super) fn single(shift: Shift, floor: Shift) -> Evidence {
         floor,
         within: None,
         between: None,
+        drift: None,
     }
 }
 
@@ -152,6 +154,7 @@ pub(super) fn of_runs(
         floor,
         within: None,
         between: (degrees > 0.0).then(|| Shift::new(own.sqrt())),
+        drift: None,
     })
 }
 
@@ -193,7 +196,12 @@ pub(super) fn of_drifting(values: Both<&[f64]>, places: &Both<Vec<f64>>) -> Opti
     // The slope is estimated too, and moves the difference of the sides where their places differ.
     let error = (residual * (1.0 / one + 1.0 / two + apart * apart / along)).sqrt();
     let standard_error = Some(Shift::new(error));
-    Some(Evidence { standard_error, degrees: Some(degrees), ..evidence })
+    Some(Evidence {
+        standard_error,
+        degrees: Some(degrees),
+        drift: Some(Shift::new(slope)),
+        ..evidence
+    })
 }
 
 /// Returns the sum of products of the distances from both means.

@@ -226,7 +226,7 @@ impl<'a> Group<'a> {
         let per_launch = |of: &dyn Fn(&RunKernel) -> Option<f64>| {
             let of_side = |group: &Self| {
                 let sum = group.all().map(of).sum::<Option<f64>>()?;
-                let launches: u64 = group.all().map(|kernel| kernel.launches).sum();
+                let launches: u64 = group.all().map(RunKernel::counted_launches).sum();
                 (sum > 0.0 && launches > 0).then(|| sum / launches as f64)
             };
             groups.as_ref().map(of_side).known()
@@ -285,6 +285,8 @@ impl<'a> Group<'a> {
             runs,
             in_runs,
             launches: self.all().map(|kernel| kernel.launches as f64).sum::<f64>() / per_run,
+            counted: self.all().map(|kernel| kernel.counted_launches() as f64).sum::<f64>()
+                / per_run,
             time_s: Seconds::new(self.times().iter().sum::<f64>() / per_run),
             launch_s: Seconds::new(median(&known).map_or(0.0, f64::exp)),
             share: self.all().map(|kernel| kernel.share).sum::<Share>() / per_run,
@@ -324,7 +326,7 @@ impl<'a> Group<'a> {
 
     /// Returns grid and block if all members share them.
     pub(super) fn shape(&self) -> String {
-        let mut shapes: Vec<String> = self.all().map(shape).collect();
+        let mut shapes: Vec<String> = self.all().map(RunKernel::shape).collect();
         shapes.sort_unstable();
         shapes.dedup();
         match shapes.as_slice() {
@@ -356,19 +358,6 @@ fn mean_launch<'a>(kernels: impl Iterator<Item = &'a RunKernel> + Clone) -> Opti
 
 fn seconds(times: &[Seconds]) -> impl Iterator<Item = f64> {
     times.iter().map(|time| time.get())
-}
-
-/// Formats grid / block, as far as known.
-fn shape(kernel: &RunKernel) -> String {
-    let part = |dim: Option<[u32; 3]>, product: Option<u64>| match (dim, product) {
-        (Some([x, 1, 1]), _) => x.to_string(),
-        (Some([x, y, z]), _) => format!("{x}×{y}×{z}"),
-        (None, Some(product)) => product.to_string(),
-        (None, None) => "-".to_owned(),
-    };
-    let grid = part(kernel.grid, kernel.blocks);
-    let block = part(kernel.block, kernel.threads_per_block);
-    if grid == "-" && block == "-" { String::new() } else { format!("{grid} / {block}") }
 }
 
 /// Returns the logarithms of positive values.

@@ -3,7 +3,7 @@
 
 use super::both::Both;
 use super::comparison::{Basis, Comparison, OddRun, Side};
-use super::conditions::{cut_off, doubts, notes, warmup};
+use super::conditions::{cut_off, doubts, drift, letters, notes, warmup};
 use super::contributions::{self, Parts};
 use super::evidence::{Change, Inferred, Lone, Proposal};
 use super::noise::Noise;
@@ -77,6 +77,8 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let shared = Shared { offsets: &offsets, common: &common, prior, work };
     let other_work = table.other_work(work);
     let total = table.total(runs, &shared, other_work);
+    let mut notes = notes(baseline, current, &setting.order);
+    notes.extend(drift(&total.evidence, &setting.order));
     let counting = counting(&total.odd, runs.map(<[Run]>::len));
     let odd = odd_runs([&total.odd, &odd], runs);
     let parts = Parts { work, counting: &counting };
@@ -125,8 +127,8 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         cut_off: cut_off(baseline, current),
         unequal_warmup: warmup(baseline) != warmup(current),
         doubts: doubts(baseline, current),
-        notes: notes(baseline, current, &setting.order),
-        order: order(&setting.order),
+        notes,
+        order: letters(&setting.order),
         baseline: baseline_side,
         current: current_side,
         changes: longest_first(changes),
@@ -276,11 +278,6 @@ fn places(order: &[bool]) -> Option<Both<Vec<f64>>> {
     Some(Both { before: of(false), after: of(true) })
 }
 
-fn order(order: &[bool]) -> Option<String> {
-    let letters: String = order.iter().map(|later| if *later { 'B' } else { 'A' }).collect();
-    (!letters.is_empty()).then_some(letters)
-}
-
 /// A side, with the time of those of its runs that count.
 fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
     let times: Vec<f64> = runs.iter().map(|run| run.whole_s().get()).collect();
@@ -346,8 +343,8 @@ mod tests {
         let order = [false, true, true, false];
         let expected = Both { before: vec![0.0, 3.0], after: vec![1.0, 2.0] };
         assert_eq!(places(&order), Some(expected));
-        assert_eq!(super::order(&order).as_deref(), Some("ABBA"));
-        assert_eq!((places(&[]), super::order(&[])), (None, None));
+        assert_eq!(letters(&order).as_deref(), Some("ABBA"));
+        assert_eq!((places(&[]), letters(&[])), (None, None));
     }
 
     /// Ten kernels agree that everything takes 4% longer, and one takes 1.04 × 1.25 = 30% longer.

@@ -6,7 +6,7 @@ use super::value::{Allowed, Value};
 use crate::analysis::is_communication;
 use crate::compare::{self, Lone, Run};
 use crate::rules::Severity;
-use crate::units::{Dimension, Factor, Seconds, Share, interval};
+use crate::units::{Bytes, Dimension, Factor, Flops, Seconds, Share, interval};
 
 /// Ends closer than this ratio are shown as one value, because three digits would be the same.
 const ONE_VALUE: f64 = 0.999;
@@ -74,7 +74,6 @@ fn has_roof(metric: Metric, lone: &Lone) -> bool {
 /// Returns the known range of a bound's metric for one kernel.
 fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
     let measured = &lone.measured;
-    let launches = measured.launches.max(1.0);
     match bound.metric {
         Metric::Time | Metric::KernelTotal => {
             (measured.time_s > Seconds::ZERO).then(|| Known::exactly(measured.time_s))
@@ -90,9 +89,15 @@ fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
             most: measured.headroom_low.map_or(f64::INFINITY, |headroom| 1.0 / headroom.get()),
             unit: Dimension::Share,
         }),
-        Metric::Bytes => Some(Known::exactly(measured.bytes? / launches)),
-        Metric::Flops => Some(Known::exactly(measured.flops? / launches)),
-        Metric::Fp64 => Some(Known::exactly(measured.fp64_flops? / launches)),
+        Metric::Bytes => {
+            Some(Known::exactly(Bytes::new(measured.of_launch(measured.bytes?.get()))))
+        }
+        Metric::Flops => {
+            Some(Known::exactly(Flops::new(measured.of_launch(measured.flops?.get()))))
+        }
+        Metric::Fp64 => {
+            Some(Known::exactly(Flops::new(measured.of_launch(measured.fp64_flops?.get()))))
+        }
         Metric::Savings => Some(Known::exactly(measured.savings_s)),
         Metric::Launches => Some(Known::exactly(Value::count(measured.launches))),
         Metric::Findings => {

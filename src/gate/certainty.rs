@@ -145,6 +145,7 @@ mod tests {
             floor: Shift::new(0.03),
             within: None,
             between: None,
+            drift: None,
         }
     }
 

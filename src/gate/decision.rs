@@ -119,6 +119,8 @@ pub enum Subject {
         shape: String,
         /// Name of the device.
         device: String,
+        /// Framework operator and parameters: the same kernel may run for several.
+        operator: Option<String>,
     },
 }
 
@@ -130,6 +132,22 @@ impl Subject {
             full_name: measured.full_name.clone(),
             shape: measured.shape.clone(),
             device: measured.device.clone(),
+            operator: measured.operator.clone(),
+        }
+    }
+
+    /// Whether it is the kernel of these measurements.
+    #[must_use]
+    pub fn is(&self, called: &str, measured: &Measured) -> bool {
+        match self {
+            Self::Run => false,
+            Self::Kernel { name, full_name, shape, device, operator } => {
+                called == name
+                    && measured.full_name == *full_name
+                    && (measured.shape == *shape || measured.shape.is_empty())
+                    && (measured.device == *device || measured.device.is_empty())
+                    && measured.operator == *operator
+            }
         }
     }
 }
@@ -304,9 +322,10 @@ impl Check {
             Subject::Run => {
                 self.required.as_ref().map_or_else(|| "run".to_owned(), |of| format!("run\0{of}"))
             }
-            Subject::Kernel { full_name, name, shape, device } => {
+            Subject::Kernel { full_name, name, shape, device, operator } => {
                 let name = if full_name.is_empty() { name } else { full_name };
-                format!("{}\0{shape}\0{device}", crate::compare::family(name))
+                let operator = operator.as_ref().map_or_else(String::new, |it| format!("\0{it}"));
+                format!("{}\0{shape}\0{device}{operator}", crate::compare::family(name))
             }
         };
         crate::compare::fingerprint(&format!("{}\0{subject}", self.rule))

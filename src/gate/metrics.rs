@@ -59,7 +59,7 @@ impl Values {
     fn of(comparison: &Comparison, change: &Change, metric: Metric) -> Option<Self> {
         let of = |measured: &Measured| -> Option<Option<f64>> {
             let per_launch = |sum: Option<f64>| {
-                sum.filter(|_| measured.launches > 0.0).map(|sum| sum / measured.launches)
+                sum.filter(|_| measured.launches > 0.0).map(|sum| measured.of_launch(sum))
             };
             Some(match metric {
                 Metric::Share => Some(measured.share.get()),

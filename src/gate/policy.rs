@@ -244,6 +244,19 @@ pub struct GateWaiver {
     pub expires: Option<Date>,
 }
 
+impl GateWaiver {
+    /// What it is for, in words.
+    pub(super) fn of(&self) -> String {
+        let Selector { kernel, operator, category } = &self.selector;
+        let parts = [("", kernel), ("operator ", operator), ("category ", category)];
+        let named: Vec<String> = parts
+            .into_iter()
+            .filter_map(|(what, pattern)| Some(format!("{what}{:?}", pattern.as_ref()?)))
+            .collect();
+        if named.is_empty() { "the run".to_owned() } else { named.join(", ") }
+    }
+}
+
 /// Location of the source code of kernels, for annotations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodePlace {

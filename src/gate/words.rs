@@ -336,6 +336,7 @@ mod tests {
             floor: Shift::new(floor),
             within: None,
             between: None,
+            drift: None,
         }
     }
 

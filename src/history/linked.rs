@@ -66,6 +66,8 @@ pub(super) struct Track {
     pub(super) full_name: String,
     /// Framework operator and parameters.
     pub(super) operator: Option<String>,
+    /// Grid and block, where all its launches have the same.
+    pub(super) shape: Option<String>,
     /// Category by name.
     pub(super) category: String,
     /// Figures in the runs of each batch; empty for batches without it.
@@ -168,6 +170,13 @@ fn separated(mut left: Vec<Found<'_>>) -> Vec<Vec<Found<'_>>> {
     apart
 }
 
+/// Grid and block of kernels, if they have the same.
+fn one_shape(found: &[Found<'_>]) -> Option<String> {
+    let first = found.first()?.kernel.shape();
+    let is_one = found.iter().all(|one| one.kernel.shape() == first);
+    (is_one && !first.is_empty()).then_some(first)
+}
+
 fn track(found: &[Found<'_>], sizes: &[usize]) -> Track {
     let mut figures: Vec<Vec<Option<Figures>>> =
         sizes.iter().map(|runs| vec![None; *runs]).collect();
@@ -187,6 +196,7 @@ fn track(found: &[Found<'_>], sizes: &[usize]) -> Track {
         name: newest.map(|kernel| kernel.name.clone()).unwrap_or_default(),
         full_name: newest.map(|kernel| full_name(kernel).to_owned()).unwrap_or_default(),
         operator: newest.and_then(|kernel| kernel.operator.clone()),
+        shape: one_shape(found),
         category: newest.map(|kernel| kernel.category.clone()).unwrap_or_default(),
         batches,
     }

@@ -111,7 +111,7 @@ pub struct TrendChange {
 }
 
 /// The values of the run, or of a kernel, over commits.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Line {
     /// Short name of the kernel in the newest run; `None` for the whole run.
     pub kernel: Option<String>,
@@ -119,6 +119,8 @@ pub struct Line {
     pub full_name: Option<String>,
     /// Framework operator and parameters.
     pub operator: Option<String>,
+    /// Grid and block, where all its launches have the same.
+    pub shape: Option<String>,
     /// Category by name; empty for the run.
     pub category: String,
     /// Share of the run time in the newest run that has it.
@@ -193,6 +195,8 @@ pub struct Trend {
     pub kernels: Vec<Line>,
     /// What exceeds a limit, one sentence each, if limits were asked for.
     pub exceeded: Vec<String>,
+    /// What exceeds a limit that does not fail, or that a waiver accepts.
+    pub warned: Vec<String>,
     /// Caveats, one sentence each.
     pub notes: Vec<String>,
 }
@@ -256,6 +260,7 @@ pub fn trend(
         whole,
         kernels,
         exceeded: Vec::new(),
+        warned: Vec::new(),
         notes,
     })
 }
@@ -308,19 +313,7 @@ fn whole(batches: &[Batch<'_>], metric: TrendMetric) -> Option<Line> {
     }
     let times = batches.iter().map(|batch| typical(batch, |run| Some(run.whole_s().get())));
     let times: Vec<Option<f64>> = times.collect();
-    let mut line = Line {
-        kernel: None,
-        full_name: None,
-        operator: None,
-        category: String::new(),
-        share: Share::new(1.0),
-        values,
-        changes: Vec::new(),
-        drift: None,
-        is_judged: false,
-        cost_s: Seconds::ZERO,
-        run_s: Seconds::ZERO,
-    };
+    let mut line = Line { share: Share::new(1.0), values, ..Line::default() };
     judge(&mut line, &times);
     Some(line)
 }
@@ -333,14 +326,11 @@ fn line(track: &Track, metric: TrendMetric) -> Line {
         kernel: Some(track.name.clone()),
         full_name: Some(track.full_name.clone()),
         operator: track.operator.clone(),
+        shape: track.shape.clone(),
         category: track.category.clone(),
         share: share(track),
         values: values.collect(),
-        changes: Vec::new(),
-        drift: None,
-        is_judged: false,
-        cost_s: Seconds::ZERO,
-        run_s: Seconds::ZERO,
+        ..Line::default()
     };
     judge(&mut line, &track.medians(|held| Some(held.time_s.get())));
     line
@@ -562,12 +552,7 @@ mod tests {
     #[test]
     fn among_many_kernels_chance_is_held_down() {
         let line = |p: f64| Line {
-            kernel: None,
-            full_name: None,
-            operator: None,
-            category: String::new(),
-            share: Share::new(0.1),
-            values: Vec::new(),
+            is_judged: true,
             changes: vec![TrendChange {
                 point: 0,
                 step: ChangePoint {
@@ -581,10 +566,7 @@ mod tests {
                 },
                 impact_s: Seconds::new(1.0),
             }],
-            drift: None,
-            is_judged: true,
-            cost_s: Seconds::ZERO,
-            run_s: Seconds::ZERO,
+            ..Line::default()
         };
         let mut lines: Vec<Line> = [1e-5, 0.0009, 0.0049].map(line).to_vec();
         lines.extend((0..7).map(|_| Line { changes: Vec::new(), ..line(1.0) }));

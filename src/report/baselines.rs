@@ -8,7 +8,7 @@ use super::document::{
 };
 use super::view::{Style, count, factor, printable, si};
 use super::{Reported, pretty};
-use crate::compare::{RunKernel, median};
+use crate::compare::{Run, median};
 use crate::history::{Batch, Entry, Filter, Moment, Store, Unreadable, batches, outliers};
 use crate::json;
 
@@ -262,8 +262,30 @@ impl Reported for BaselinePages<'_> {
     }
 
     /// Renders the saved runs themselves, one after the other.
-    fn own(&self, format: &str, _: &Style) -> Option<String> {
-        (format == "json").then(|| self.entries.iter().map(|entry| entry.run.json()).collect())
+    fn own(&self, format: &str, style: &Style) -> Option<String> {
+        match format {
+            "json" => Some(self.entries.iter().map(|entry| entry.run.json()).collect()),
+            "csv" => Some(self.csv(style)),
+            _ => None,
+        }
+    }
+}
+
+impl BaselinePages<'_> {
+    /// The kernels of all entries, whatever a terminal shows of them.
+    fn csv(&self, style: &Style) -> String {
+        let mut all = Document::new("Saved runs");
+        for entry in self.entries {
+            let mut table = kernels(&entry.run, entry.run.kernels.len(), style);
+            table.columns.insert(0, Column::text("entry", "entry"));
+            for row in &mut table.rows {
+                let name = printable(&format!("{}/{}", entry.name, entry.id));
+                row.cells.insert(0, Cell::text(name));
+            }
+            all.push(Block::Table(table));
+        }
+        let csv = crate::report::FORMATS.iter().find(|format| format.name == "csv");
+        csv.map_or_else(String::new, |format| (format.render)(&all, style))
     }
 }
 
@@ -305,17 +327,20 @@ fn page(entry: &Entry, now: Moment, top: usize, style: &Style) -> Vec<Block> {
     });
     let shown = run.kernels.get(..top).unwrap_or(&run.kernels);
     let title = format!("Kernels by time{}", first_of(shown.len(), run.kernels.len()));
-    let kernels = Section::new(title, vec![Block::Table(kernels(shown, style))]);
+    let kernels = Section::new(title, vec![Block::Table(kernels(run, shown.len(), style))]);
     let mut blocks = vec![Block::Figures(figures.into())];
     blocks.extend((!shown.is_empty()).then_some(Block::Section(kernels)));
     blocks
 }
 
-fn kernels(shown: &[RunKernel], style: &Style) -> Table {
+/// The first kernels of a run.
+fn kernels(run: &Run, shown: usize, style: &Style) -> Table {
     let mut table = Table::new(
         "kernels",
         vec![
             Column::name("kernel", "kernel"),
+            Column::text("shape", "grid / block").spare(12),
+            Column::text("device", "device").spare(15),
             Column::number("share", "share", Form::Share).spare(11),
             Column::number("measured_s", "time", Form::Time),
             Column::number("launches", "launches", Form::Count).spare(14),
@@ -323,12 +348,14 @@ fn kernels(shown: &[RunKernel], style: &Style) -> Table {
             Column::number("headroom", "headroom", Form::Factor),
         ],
     );
-    for kernel in shown {
+    for kernel in run.kernels.iter().take(shown) {
         let is_full = style.full_names && !kernel.full_name.is_empty();
         let name = if is_full { &kernel.full_name } else { &kernel.name };
         let operator = kernel.operator.as_ref().map(|operator| format!(" [{operator}]"));
         table.push([
             Cell::text(printable(&format!("{name}{}", operator.unwrap_or_default()))),
+            Cell::maybe_text(Some(kernel.shape()).filter(|shape| !shape.is_empty())),
+            Cell::maybe_text(run.devices.get(kernel.device).map(|device| printable(&device.name))),
             Cell::Number(kernel.share.get()),
             Cell::time(kernel.measured_s),
             Cell::count(kernel.launches),

@@ -11,10 +11,14 @@ use super::json::totals;
 use super::{Predicted, Report};
 use crate::analysis::{Columns, Place, Row};
 use crate::catalog::Device;
+#[cfg(feature = "gate")]
+use crate::gate::{Allowed, Check};
 use crate::model::Pipe;
 use crate::predict;
 use crate::rules::Finding;
 use crate::table::{Cell, Cells, Form, Table};
+#[cfg(feature = "gate")]
+use crate::units::Dimension;
 
 /// A column of rows that are JSON: name, place in the row, form, meaning.
 type Member = (&'static str, &'static str, Form, &'static str);
@@ -101,9 +105,17 @@ pub fn totals(report: &Report<'_>) -> Table<'static> {
 #[cfg(feature = "gate")]
 #[must_use]
 pub fn checks(report: &GateReport<'_>) -> Table<'static> {
+    #[derive(Serialize)]
+    struct Checked<'a> {
+        unit: Option<Dimension>,
+        limit_is: Option<&'static str>,
+        #[serde(flatten)]
+        check: &'a Check,
+    }
     const MEMBERS: &[Member] = &[
         ("kernel", "/subject/name", Form::Text, "short name of the kernel; missing for the run"),
         ("full_name", "/subject/full_name", Form::Text, "name as written by the profiler"),
+        ("operator", "/subject/operator", Form::Text, "framework operator and parameters"),
         ("shape", "/subject/shape", Form::Text, "grid and block"),
         ("device", "/subject/device", Form::Text, "name of the device"),
         ("rule", "/rule", Form::Text, "name of the rule of the policy"),
@@ -112,19 +124,28 @@ pub fn checks(report: &GateReport<'_>) -> Table<'static> {
         ("action", "/action", Form::Text, "action that the policy takes on this verdict"),
         ("before", "/before/value", Form::Number("1"), "value in the baseline, in `unit`"),
         ("after", "/after/value", Form::Number("1"), "value in the current runs, in `unit`"),
-        ("unit", "/after/unit", Form::Text, "unit of the value in the current runs"),
+        ("unit", "/unit", Form::Text, "unit of both values"),
         ("change", "/change", Form::Number("1"), "relative change: 0.1 is 10% more"),
         ("change_low", "/interval/0", Form::Number("1"), "lower end of the change's interval"),
         ("change_high", "/interval/1", Form::Number("1"), "upper end of the change's interval"),
         ("interval_confidence", "/confidence", Form::Share, "confidence of that interval"),
-        ("limit", "/limit", Form::Number("1"), "change or bound that the policy allows"),
+        ("limit", "/limit", Form::Number("1"), "what the policy allows"),
+        ("limit_is", "/limit_is", Form::Text, "`change`, relative, or `bound`, in `unit`"),
         ("delta_s", "/delta_s", SECONDS, "change of the kernel's total time"),
         ("share", "/share", Form::Share, "share of the run's time"),
         ("matched", "/matched", Form::Text, "how the kernels of both sides were matched"),
         ("message", "/message", Form::Text, "the result in one sentence"),
         ("waived", "/waived", Form::Text, "reason of the waiver that accepts the result"),
     ];
-    named(of_members(MEMBERS, report.decision.checks.iter()), "checks")
+    let rows = report.decision.checks.iter().map(|check| Checked {
+        unit: check.after.or(check.before).map(|value| value.unit),
+        limit_is: check.limit.map(|limit| match limit {
+            Allowed::Change(_) => "change",
+            Allowed::Bound(_) => "bound",
+        }),
+        check,
+    });
+    named(of_members(MEMBERS, rows), "checks")
 }
 
 /// Returns a prediction: a row per point and device, or per kernel of a step and device.

@@ -162,7 +162,7 @@ fn trends(here: &Path) {
     assert!(document["whole"].is_null());
     let table = done(here, &["trend", "--metric", "share", "--format", "csv"]);
     let mut reader = csv::Reader::from_reader(table.as_bytes());
-    assert!(reader.records().all(|row| &row.unwrap()[9] == "share"));
+    assert!(reader.records().all(|row| &row.unwrap()[10] == "share"));
     for (arguments, says) in [
         (vec!["trend", "--kernel", "nothing"], "no kernel of the saved runs"),
         (vec!["trend", "--branch", "dev"], "branch \"dev\" (available: main)"),

@@ -112,10 +112,11 @@ fn title(check: &Check) -> String {
 /// Describes what happened, to which kernel, with further evidence.
 fn lines(check: &Check) -> Vec<String> {
     let mut lines = vec![sentence(&check.message, check.verdict.label())];
-    if let Subject::Kernel { full_name, name, .. } = &check.subject {
+    if let Subject::Kernel { full_name, name, operator, .. } = &check.subject {
         let name = printable(if full_name.is_empty() { name } else { full_name });
+        let operator = operator.as_deref().map(printable).unwrap_or_default();
         let (shape, device) = (view::shape(check), view::device(check));
-        let known = [name, shape, device].into_iter().filter(|part| !part.is_empty());
+        let known = [name, operator, shape, device].into_iter().filter(|part| !part.is_empty());
         lines.push(format!("Kernel: {}", known.collect::<Vec<_>>().join(", ")));
     }
     lines.extend(view::why(check).into_iter().skip(1));

@@ -146,8 +146,9 @@ fn properties(check: &Check) -> Vec<(String, String)> {
         ("metric".to_owned(), check.metric.key().to_owned()),
         ("fingerprint".to_owned(), check.fingerprint()),
     ];
-    if let Subject::Kernel { full_name, .. } = &check.subject {
+    if let Subject::Kernel { full_name, operator, .. } = &check.subject {
         all.push(("kernel".to_owned(), printable(full_name)));
+        all.extend(operator.as_deref().map(|it| ("operator".to_owned(), printable(it))));
     }
     for (side, value) in [("before", check.before), ("now", check.after)] {
         all.extend(

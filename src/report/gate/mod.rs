@@ -197,7 +197,13 @@ impl GateReport<'_> {
 /// Returns the sentence of a check, with the kernel it is about.
 fn sentence(check: &Check, style: &Style) -> String {
     let (name, message) = (view::name(check, style), printable(&check.message));
-    if message.contains(&name) { message } else { format!("{name}: {message}") }
+    let plain = view::plain_name(check, style);
+    // A message that begins with the kernel gets its operator there.
+    match message.strip_prefix(&plain).filter(|_| !plain.is_empty()) {
+        Some(rest) => format!("{name}{rest}"),
+        None if message.contains(&name) => message,
+        None => format!("{name}: {message}"),
+    }
 }
 
 /// A gate-specific output format, for CI systems.
@@ -213,6 +219,7 @@ macro_rules! outputs {
 
 outputs! {
     html,
+    csv,
     json,
     junit,
     sarif,

@@ -37,22 +37,24 @@ pub(super) fn place(report: &GateReport<'_>, check: Option<&Check>) -> Place {
 /// Returns `true` if a selector matches the kernel of a check. Unknown attributes match no pattern,
 /// and a selector for every kernel matches none.
 fn selects(selector: &Selector, report: &GateReport<'_>, check: &Check) -> bool {
-    let Subject::Kernel { name, full_name, .. } = &check.subject else { return false };
-    let named = || Measured { full_name: full_name.clone(), ..Measured::default() };
-    let known = measured(report, name, full_name).cloned().unwrap_or_else(named);
+    let Subject::Kernel { name, full_name, operator, .. } = &check.subject else { return false };
+    let named = || Measured {
+        full_name: full_name.clone(),
+        operator: operator.clone(),
+        ..Measured::default()
+    };
+    let known = measured(report, &check.subject).cloned().unwrap_or_else(named);
     !selector.is_everything() && selector.fits(name, &known)
 }
 
 /// Returns the measurements of a kernel, as far as it was compared.
-fn measured<'a>(report: &GateReport<'a>, name: &str, full_name: &str) -> Option<&'a Measured> {
+fn measured<'a>(report: &GateReport<'a>, subject: &Subject) -> Option<&'a Measured> {
     let comparison = report.decision.comparison.as_ref()?;
     let changes = comparison.changes.iter().map(|change| (&change.name, &change.after));
     let lone = comparison.new.iter().chain(&comparison.vanished);
     let lone = lone.map(|lone| (&lone.name, &lone.measured));
-    let is_it = |(known, measured): &(&String, &Measured)| {
-        measured.full_name == full_name && (*known == name || !full_name.is_empty())
-    };
-    changes.chain(lone).find(is_it).map(|(_, measured)| measured)
+    let mut all = changes.chain(lone);
+    all.find(|(known, measured)| subject.is(known, measured)).map(|(_, measured)| measured)
 }
 
 /// Converts a path for scanners: forward slashes, from the root of the repository. A path outside

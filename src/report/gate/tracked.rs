@@ -1,7 +1,7 @@
 //! Figures of the current side for performance trackers: of the run, and of its top kernels by
 //! time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::GateReport;
 use crate::compare::{self, Lone, Run};
@@ -67,7 +67,9 @@ pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
     }
     let mut all = Vec::new();
     let times: Vec<f64> = runs.iter().map(|run| run.whole_s().get()).collect();
-    all.push(over_runs("gpu_time", &times));
+    if times.iter().all(|time| *time > 0.0) {
+        all.push(over_runs("gpu_time", &times));
+    }
     // Without roofs there are no savings, which is not to say that there is nothing to save.
     let judged = |run: &Run| run.kernels.iter().any(|kernel| kernel.roofline_s.is_some());
     if runs.iter().all(judged) {
@@ -77,13 +79,16 @@ pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
     }
     let launches: f64 = runs.iter().map(|run| run.launches as f64).sum();
     all.push(figure(None, "launches", "", launches / runs.len() as f64));
-    let mut names = BTreeSet::new();
-    for kernel in compare::kernels(runs).iter().take(KERNELS) {
-        let name = unique(kernel, &mut names);
+    let kernels = compare::kernels(runs);
+    let names = names(&kernels);
+    for (kernel, name) in kernels.iter().zip(names).take(KERNELS) {
         let measured = &kernel.measured;
         let of = |metric, unit, value| figure(Some(name.clone()), metric, unit, value);
-        all.push(of("kernel_time", "seconds", measured.time_s.get()));
-        all.push(of("launch_time", "seconds", measured.launch_s.get()));
+        // A kernel without a time has none, not one of zero.
+        if measured.time_s > Seconds::ZERO {
+            all.push(of("kernel_time", "seconds", measured.time_s.get()));
+            all.push(of("launch_time", "seconds", measured.launch_s.get()));
+        }
         all.extend(measured.headroom.map(Factor::get).map(|value| of("headroom", "ratio", value)));
     }
     all.retain(|figure| figure.value.is_finite());
@@ -102,22 +107,46 @@ fn over_runs(metric: &'static str, values: &[f64]) -> Figure {
     Figure { range, ..figure(None, metric, "seconds", mean) }
 }
 
-/// Returns a unique name of a kernel with its shape; truncated names get a hash.
-fn unique(kernel: &Lone, names: &mut BTreeSet<String>) -> String {
-    let measured = &kernel.measured;
-    let shape =
-        if measured.shape.is_empty() { String::new() } else { format!(" [{}]", measured.shape) };
-    let mut name = printable(&format!("{}{shape}", kernel.name));
-    if name.chars().count() > NAME || names.contains(&name) {
-        let hash = compare::fingerprint(&format!(
-            "{}\0{}\0{}",
-            measured.full_name, measured.shape, measured.device
-        ));
-        let short: String = name.chars().take(NAME - 12).collect();
-        name = format!("{short} #{}", hash.chars().take(8).collect::<String>());
+/// Returns a name for each kernel, with its shape and, where several have it or it is long, a hash of all that tells
+/// kernels apart. It depends on no other kernel's time, so that a series keeps its kernel.
+fn names(kernels: &[Lone]) -> Vec<String> {
+    let plain: Vec<String> = kernels
+        .iter()
+        .map(|kernel| match kernel.measured.shape.as_str() {
+            "" => printable(&kernel.name),
+            shape => printable(&format!("{} [{shape}]", kernel.name)),
+        })
+        .collect();
+    let mut sharing: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in &plain {
+        *sharing.entry(name).or_default() += 1;
     }
-    names.insert(name.clone());
-    name
+    let mut taken = BTreeSet::new();
+    let named = kernels.iter().zip(&plain).map(|(kernel, name)| {
+        let is_long = name.chars().count() > NAME;
+        let mut unique = if is_long || sharing.get(name.as_str()).is_some_and(|many| *many > 1) {
+            let measured = &kernel.measured;
+            let hash = compare::fingerprint(&format!(
+                "{}\0{}\0{}\0{}",
+                measured.full_name,
+                measured.shape,
+                measured.device,
+                measured.operator.as_deref().unwrap_or_default()
+            ));
+            let short: String = name.chars().take(NAME - 12).collect();
+            format!("{short} #{}", hash.chars().take(8).collect::<String>())
+        } else {
+            name.clone()
+        };
+        let base = unique.clone();
+        let mut number = 1;
+        while !taken.insert(unique.clone()) {
+            number += 1;
+            unique = format!("{base}-{number}");
+        }
+        unique
+    });
+    named.collect()
 }
 
 /// Returns a name that every tracker accepts: letters, digits and `_`, no digit first, at most

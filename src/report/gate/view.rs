@@ -3,6 +3,7 @@
 use super::GateReport;
 use crate::compare::{Basis, Evidence, Lone, MatchLevel, Side};
 use crate::gate::{Action, Allowed, Check, Metric, Outcome, Subject, Value, Verdict};
+use crate::model::elide;
 use crate::report::document::{Cell, Column, Fact, Form, Table, Tone};
 use crate::report::numbers::{change, change_interval, change_limit, count_of};
 use crate::report::view::{MISSING, Style, count, factor, percent, printable, si};
@@ -25,6 +26,9 @@ fn limit(check: &Check) -> Option<String> {
     Some(change_limit(worse))
 }
 
+/// Maximum characters of an operator behind the name of a kernel.
+const OPERATOR: usize = 60;
+
 /// Returns the subject of a check as tables show it.
 pub(super) fn name(check: &Check, style: &Style) -> String {
     match &check.subject {
@@ -34,15 +38,22 @@ pub(super) fn name(check: &Check, style: &Style) -> String {
             Metric::CommonShift => "(all kernels together)".to_owned(),
             _ => format!("(run: {})", printable(&check.rule)),
         },
-        Subject::Kernel { name, full_name, .. } => {
-            let wanted = if style.full_names { [full_name, name] } else { [name, full_name] };
-            let shown = wanted.into_iter().map(|name| printable(name).trim().to_owned());
-            shown
-                .into_iter()
-                .find(|name| !name.is_empty())
-                .unwrap_or_else(|| "(unnamed)".to_owned())
-        }
+        Subject::Kernel { operator, .. } => match operator {
+            Some(operator) => {
+                let operator = elide(&printable(operator), OPERATOR);
+                format!("{} [{operator}]", plain_name(check, style))
+            }
+            None => plain_name(check, style),
+        },
     }
+}
+
+/// Returns the name of the kernel of a check, without its operator; empty for the run.
+pub(super) fn plain_name(check: &Check, style: &Style) -> String {
+    let Subject::Kernel { name, full_name, .. } = &check.subject else { return String::new() };
+    let wanted = if style.full_names { [full_name, name] } else { [name, full_name] };
+    let shown = wanted.into_iter().map(|name| printable(name).trim().to_owned());
+    shown.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "(unnamed)".to_owned())
 }
 
 /// Returns grid and block of the kernel of a check; empty if unknown.

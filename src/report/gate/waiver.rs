@@ -39,9 +39,10 @@ fn quoted(name: &str) -> String {
 /// The waiver of a check; none for what no waiver accepts, such as a missing kernel.
 fn entry(check: &Check) -> Option<String> {
     let selector = match &check.subject {
-        Subject::Kernel { name, full_name, .. } => {
+        Subject::Kernel { name, full_name, operator, .. } => {
             let name = if full_name.is_empty() { name } else { full_name };
-            format!("kernel = {}\n", quoted(name))
+            let operator = operator.as_ref().map(|it| format!("operator = {}\n", quoted(it)));
+            format!("kernel = {}\n{}", quoted(name), operator.unwrap_or_default())
         }
         Subject::Run if matches!(check.metric, Metric::Total | Metric::CommonShift) => {
             String::new()
@@ -49,5 +50,7 @@ fn entry(check: &Check) -> Option<String> {
         Subject::Run => return None,
     };
     let metric = check.metric.key();
-    Some(format!("[[gate.waiver]]\n{selector}metric = \"{metric}\"\nreason = \"...\"\n"))
+    Some(format!(
+        "[[gate.waiver]]\n{selector}metric = \"{metric}\"\nreason = \"...\"\n# expires = 2027-01-31\n"
+    ))
 }

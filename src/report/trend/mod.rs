@@ -39,7 +39,7 @@ impl Reported for TrendReport<'_> {
         for line in trend.whole.iter().chain(trend.kernels.iter().take(chosen)) {
             let words = trend.metric.words(line.kernel.is_some());
             let title = match line.kernel {
-                Some(_) => format!("{}, {words}", name(line, style)),
+                Some(_) => format!("{}, {words}", name(trend, line, style)),
                 None => words.to_owned(),
             };
             document.section(title, trend.rows(line, style));
@@ -47,6 +47,8 @@ impl Reported for TrendReport<'_> {
         document.section("Changes", vec![Block::lines(trend.changes(self.top, style))]);
         let exceeded = trend.exceeded.iter().map(|line| printable(line)).collect();
         document.section("Limits exceeded", vec![Block::lines(exceeded)]);
+        let warned = trend.warned.iter().map(|line| printable(line)).collect();
+        document.section("Warnings", vec![Block::lines(warned)]);
         let notes = trend.notes.iter().map(|note| printable(note)).collect();
         document.section("Notes", vec![Block::lines(notes)]);
         document
@@ -132,7 +134,11 @@ impl Trend {
         }
         let calm = |line: &&Line| line.changes.is_empty() && line.drift.is_none();
         let kernels = self.kernels.iter().filter(calm).filter(|line| line.is_judged).count();
-        let open = self.kernels.iter().filter(|line| !line.is_judged).count();
+        let (few, none): (Vec<&Line>, Vec<&Line>) = self
+            .kernels
+            .iter()
+            .filter(|line| !line.is_judged)
+            .partition(|line| line.values.iter().any(Option::is_some));
         let whole = self.whole.as_ref().filter(|line| line.is_judged).filter(calm);
         let mut calm: Vec<String> = whole.map(|_| "the run".to_owned()).into_iter().collect();
         if kernels > 0 {
@@ -141,9 +147,13 @@ impl Trend {
         if !calm.is_empty() {
             sentences.push(format!("no change in {}", calm.join(" and ")));
         }
-        if open > 0 {
-            let open = count(open as u64, "kernel", "kernels");
-            sentences.push(format!("too few commits to check {open}"));
+        if !few.is_empty() {
+            let few = count(few.len() as u64, "kernel", "kernels");
+            sentences.push(format!("too few commits to check {few}"));
+        }
+        if !none.is_empty() {
+            let none = count(none.len() as u64, "kernel", "kernels");
+            sentences.push(format!("{} is not known of {none}", self.metric.words(true)));
         }
         sentences
     }
@@ -151,9 +161,9 @@ impl Trend {
     /// Lists the changes of a line, one sentence each.
     fn sentences(&self, line: &Line, style: &Style) -> Vec<String> {
         let whose = if line.kernel.is_some() {
-            format!("{} ({} of the run)", name(line, style), percent(line.share.get()))
+            format!("{} ({} of the run)", name(self, line, style), percent(line.share.get()))
         } else {
-            name(line, style)
+            name(self, line, style)
         };
         let words = match (self.metric, line.kernel.is_some()) {
             (TrendMetric::Time | TrendMetric::Total, false) => String::new(),
@@ -205,7 +215,7 @@ impl Trend {
     fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let header = [
-            "kernel", "operator", "saved", "commit", "branch", "runs", "median", "least",
+            "kernel", "operator", "shape", "saved", "commit", "branch", "runs", "median", "least",
             "greatest", "unit", "change", "p", "drift", "drift_p",
         ];
         let mut write = |row: &[String]| {
@@ -223,6 +233,7 @@ impl Trend {
                 write(&[
                     guarded(line.full_name.as_deref().unwrap_or_default()),
                     guarded(line.operator.as_deref().unwrap_or_default()),
+                    guarded(line.shape.as_deref().unwrap_or_default()),
                     guarded(point.saved.as_deref().unwrap_or_default()),
                     guarded(point.commit.as_deref().unwrap_or_default()),
                     guarded(point.branch.as_deref().unwrap_or_default()),
@@ -243,12 +254,20 @@ impl Trend {
     }
 }
 
-/// Returns the name of a line.
-fn name(line: &Line, style: &Style) -> String {
+/// Returns the name of a line, with its grid and block where others have that name.
+fn name(trend: &Trend, line: &Line, style: &Style) -> String {
     let Some(short) = &line.kernel else { return "total".to_owned() };
     let full = line.full_name.as_ref().filter(|_| style.full_names);
     let operator = line.operator.as_ref().map(|operator| format!(" [{operator}]"));
-    printable(&format!("{}{}", full.unwrap_or(short), operator.unwrap_or_default()))
+    let is_alike = |other: &&Line| other.kernel == line.kernel && other.operator == line.operator;
+    let is_shared = trend.kernels.iter().filter(is_alike).count() > 1;
+    let shape = line.shape.as_ref().filter(|_| is_shared).map(|shape| format!(", {shape}"));
+    printable(&format!(
+        "{}{}{}",
+        full.unwrap_or(short),
+        operator.unwrap_or_default(),
+        shape.unwrap_or_default()
+    ))
 }
 
 /// Returns the date of a time such as `2026-11-22T05:30:00Z`.

@@ -63,7 +63,7 @@ fn panel(trend: &Trend, line: &Line) -> SeriesPanel {
     });
     SeriesPanel {
         title: match line.kernel {
-            Some(_) => format!("{}{share}, {words}", name(line, &Style::default())),
+            Some(_) => format!("{}{share}, {words}", name(trend, line, &Style::default())),
             None => words.to_owned(),
         },
         unit: match trend.metric {

@@ -314,7 +314,7 @@ fn github_reads_what_was_meant() {
     assert_eq!(commands[0].properties, [("title".to_owned(), "rooflint: gate failed".to_owned())]);
     let odd = &commands[2];
     assert_eq!(odd.properties[0].1, "src/odd,name:1.cu");
-    assert_eq!(odd.properties[2].1, "rooflint: regression: a|b`c");
+    assert_eq!(odd.properties[2].1, "rooflint: regression: a|b`c [aten::linear]");
     assert!(odd.message.contains(sample::NAMES[3]), "{odd:?}");
     // A name that holds an escape stays what it is.
     let escaped = &commands[3];

@@ -54,6 +54,7 @@ fn kernel(full_name: &str) -> Subject {
         full_name: full_name.to_owned(),
         shape: "108 / 256".to_owned(),
         device: DEVICE.to_owned(),
+        operator: Some("aten::linear".to_owned()),
     }
 }
 
@@ -219,6 +220,7 @@ fn evidence(change: f64) -> Evidence {
         floor: Shift::ZERO,
         within: Some(Shift::new(0.011)),
         between: Some(Shift::new(0.006)),
+        drift: None,
     }
 }
 
@@ -227,6 +229,7 @@ fn measured(time_s: f64, name: &str) -> Measured {
         in_runs: (0..5).collect(),
         runs: 5,
         launches: 24.0,
+        counted: 24.0,
         time_s: Seconds::new(time_s),
         launch_s: Seconds::new(time_s / 24.0),
         share: Share::new(time_s / 20e-3),

@@ -1,0 +1,94 @@
+//! `trend --gate`: what got worse over the history by more than the policy allows.
+
+use crate::compare::Measured;
+use crate::gate::{Action, GateWaiver, Limit, Metric, Policy};
+use crate::history::{Line, Trend, TrendMetric};
+use crate::model::Date;
+use crate::units::{change, change_limit};
+
+/// Adds what got worse by more than the policy allows, and stayed so: a sentence for the run and each
+/// kernel. What fails, what only warns and what a waiver accepts are told apart.
+pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date) {
+    let lines = trend.whole.iter().chain(&trend.kernels);
+    let (mut exceeded, mut warned) = (Vec::new(), Vec::new());
+    for line in lines {
+        let Some((limit, told)) = beyond(trend.metric, line, policy) else { continue };
+        let (expired, valid): (Vec<_>, Vec<_>) = policy
+            .waivers
+            .iter()
+            .filter(|waiver| is_meant(trend.metric, line, waiver))
+            .partition(|waiver| waiver.expires.is_some_and(|expires| expires < today));
+        match (valid.first(), limit.action) {
+            (Some(waiver), _) => warned.push(format!("waived: {told} ({})", waiver.reason)),
+            (None, Action::Fail) => {
+                let expired = expired.iter().filter_map(|waiver| waiver.expires).max();
+                let expired = expired.map_or_else(String::new, |expires| {
+                    format!("; the waiver for it expired on {expires}")
+                });
+                exceeded.push(format!("{told}{expired}"));
+            }
+            (None, _) => warned.push(told),
+        }
+    }
+    (trend.exceeded, trend.warned) = (exceeded, warned);
+}
+
+/// The limit that a line exceeds, if it has one that is to be told of, and the sentence about it.
+fn beyond<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<(&'a Limit, String)> {
+    // A kernel that the newest run does not have costs nothing any more.
+    let is_there = line.values.last().is_some_and(Option::is_some);
+    let worsening = line.worsening().filter(|_| is_there)?;
+    let limit = limit(metric, line, policy).filter(|limit| limit.action > Action::None)?;
+    let name = line.kernel.as_deref().unwrap_or("the whole run");
+    // A limit on time holds for headroom, too, if that has none; its floor stays one in seconds.
+    let is_enough = match limit.metric {
+        Metric::Headroom | Metric::Share => line.excess() >= limit.least(),
+        _ => limit.is_enough(line.cost_s, line.run_s),
+    };
+    let counts = line.kernel.is_none() || limit.counts(line.share);
+    (worsening.shift() > limit.shift() && is_enough && counts).then(|| {
+        let (by, most) = (change(worsening), change_limit(limit.worse));
+        (limit, format!("{name} is {by} above its best level in the history, limit {most}"))
+    })
+}
+
+/// The metric of a policy that a line follows.
+const fn metric_of(metric: TrendMetric, line: &Line) -> Metric {
+    match metric {
+        _ if line.kernel.is_none() => Metric::Total,
+        TrendMetric::Time => Metric::Time,
+        TrendMetric::Total => Metric::KernelTotal,
+        TrendMetric::Headroom => Metric::Headroom,
+        TrendMetric::Share => Metric::Share,
+    }
+}
+
+/// What selectors look at.
+fn measured(line: &Line) -> Measured {
+    Measured {
+        full_name: line.full_name.clone().unwrap_or_default(),
+        operator: line.operator.clone(),
+        category: line.category.clone(),
+        ..Measured::default()
+    }
+}
+
+/// Returns the limit of a line: that of its metric. A headroom without one has the limit of the time; a share has
+/// none, because it grows where others get faster.
+fn limit<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<&'a Limit> {
+    let own = metric_of(metric, line);
+    let Some(name) = &line.kernel else { return policy.limit_of_run(own) };
+    let kernel = measured(line);
+    let of_time = || (own == Metric::Headroom).then(|| policy.limit(Metric::Time, &kernel, name));
+    policy.limit(own, &kernel, name).or_else(|| of_time().flatten())
+}
+
+/// Whether a waiver, expired or not, is about what a line shows.
+fn is_meant(metric: TrendMetric, line: &Line, waiver: &GateWaiver) -> bool {
+    let own = metric_of(metric, line);
+    waiver.metric.is_none_or(|metric| metric == own)
+        && match &line.kernel {
+            Some(name) => waiver.selector.fits(name, &measured(line)),
+            None => waiver.metric == Some(own) && waiver.selector.is_everything(),
+        }
+}
