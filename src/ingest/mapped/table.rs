@@ -309,8 +309,8 @@ impl<'a> Table<'a> {
         match self.numerals.parse(cell) {
             Ok(Some(number)) if number >= 0.0 => Ok(Some(number * scale)),
             Ok(Some(_)) => Err("negative"),
-            Ok(None) if !cell.eq_ignore_ascii_case(b"nan") => Ok(None),
-            Ok(None) | Err(_) => Err("not a number"),
+            Ok(None) => Ok(None),
+            Err(_) => Err("not a number"),
         }
     }
 

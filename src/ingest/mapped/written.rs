@@ -200,6 +200,11 @@ impl Place<'_> {
         let (terms, is_sum) = match (&cell.column, &cell.sum) {
             (Some(column), None) => (vec![(1.0, column.get_ref().clone())], false),
             (None, Some(sum)) if !sum.get_ref().is_empty() => {
+                let mut factors = sum.get_ref().iter();
+                if let Some((column, _)) = factors.find(|(_, factor)| !factor.is_finite()) {
+                    let message = format!("the factor of {column:?} must be finite");
+                    return Err(self.error(sum.span().start, message));
+                }
                 let terms = sum.get_ref().iter().map(|(column, factor)| (*factor, column.clone()));
                 let mut terms: Vec<(f64, String)> = terms.collect();
                 // As one would write it: what is subtracted comes last.

@@ -50,6 +50,9 @@ const fn share(quantity: Quantity, factor: f64, metrics: &'static [&'static str]
 /// Bytes of a transaction: a sector of L2 and of device memory.
 const SECTOR: f64 = 32.0;
 
+/// Bytes of a transaction of shared memory: 4 from each of 32 banks.
+const ALL_BANKS: f64 = 128.0;
+
 /// The quantities; of several rules for one, the first that has its metrics counts.
 ///
 /// Operations count a fused multiply-add as two; special functions are counted apart, work of tensor cores nowhere.
@@ -65,6 +68,12 @@ const RULES: &[Rule] = &[
     sum(Quantity::DramWriteBytes, SECTOR, &["dram_write_transactions"]),
     sum(Quantity::L2Bytes, SECTOR, &["l2_read_transactions", "l2_write_transactions"]),
     sum(Quantity::SystemBytes, SECTOR, &["sysmem_read_transactions", "sysmem_write_transactions"]),
+    // Conflicts repeat a transaction: each takes a clock of the SM.
+    sum(
+        Quantity::SharedBytes,
+        ALL_BANKS,
+        &["shared_load_transactions", "shared_store_transactions"],
+    ),
     share(Quantity::AchievedOccupancy, 1.0, &["achieved_occupancy"]),
     share(Quantity::IssueActive, 1.0, &["issue_slot_utilization"]),
     share(Quantity::LoadSectorEfficiency, 1.0, &["gld_efficiency"]),
