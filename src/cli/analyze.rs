@@ -403,7 +403,12 @@ fn found<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Fai
             "no kernel is called {query:?}, or contains it{}",
             nearest.unwrap_or_default()
         ))
-        .help("give a name or a part of it, a library or category, a pattern such as '*gemm*', or '#1' for the first kernel"));
+        .help(match query.replace('*', "") {
+            part if part != *query && !part.is_empty() => format!(
+                "a pattern is compared with whole names; {part:?} without * also finds parts of names, libraries, categories and kinds"
+            ),
+            _ => "give a name or a part of it, a library or category, a pattern such as '*gemm*', or '#1' for the first kernel".to_owned(),
+        }));
     }
     Ok(found)
 }

@@ -224,9 +224,9 @@ pub(super) struct Advice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pictures")]
 pub(super) struct Picture {
-    /// Set the size of pictures in pixels [default: 960 wide, as high as needed]
-    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, hide_short_help = true)]
-    pub(super) size: Option<(u32, u32)>,
+    /// Set the size of pictures in pixels, or their width alone [default: 960 wide, as high as needed]
+    #[arg(long, value_name = "WIDTH[xHEIGHT]", value_parser = size, hide_short_help = true)]
+    pub(super) size: Option<(u32, Option<u32>)>,
 
     /// Use a light or dark background for pictures [default: light]
     #[arg(long, value_name = "THEME", hide_short_help = true)]
@@ -251,24 +251,25 @@ impl Picture {
     /// The canvas that is asked for.
     pub(super) fn canvas(&self) -> crate::report::Canvas {
         let default = crate::report::Canvas::default();
-        let (width, height) = match self.size {
-            Some((width, height)) => (width, Some(height)),
-            None => (default.width, default.height),
-        };
+        let (width, height) = self.size.unwrap_or((default.width, default.height));
         crate::report::Canvas { width, height, dark: self.theme == Some(Theme::Dark) }
     }
 }
 
-/// A size such as `960x640`.
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let sides = text.split_once(['x', '×']).and_then(|(width, height)| {
-        Some((width.trim().parse().ok()?, height.trim().parse().ok()?))
-    });
+/// A size such as `960x640`, or a width alone.
+fn size(text: &str) -> Result<(u32, Option<u32>), String> {
+    let side = |side: &str| side.trim().parse::<u32>().ok();
+    let sides = match text.split_once(['x', '×']) {
+        Some((width, height)) => side(width).zip(side(height).map(Some)),
+        None => side(text).map(|width| (width, None)),
+    };
     let fits = |side: &u32| (240..=8192).contains(side);
     match sides {
-        Some((width, height)) if fits(&width) && fits(&height) => Ok((width, height)),
+        Some((width, height)) if fits(&width) && height.as_ref().is_none_or(fits) => {
+            Ok((width, height))
+        }
         Some(_) => Err("each side is 240 to 8192 pixels".to_owned()),
-        None => Err("write for example 960x640".to_owned()),
+        None => Err("write for example 960x640, or 960 for a width".to_owned()),
     }
 }
 

@@ -388,7 +388,11 @@ fn write_named(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let is_for_terminal = place.is_stdout() && name == "text";
-    let drawn = if is_for_terminal { terminal.style() } else { Style::default() };
+    let drawn = match name {
+        "text" if is_for_terminal => terminal.style(),
+        "text" => terminal.style_of_files(),
+        _ => Style::default(),
+    };
     let style = style(drawn, &place.path);
     match terminal.quiet() {
         1 if is_for_terminal => {

@@ -15,6 +15,8 @@ use crate::unfinished::Unfinished;
 /// What is known of the terminal, and how the user wants it used.
 pub(super) struct Terminal {
     style: Style,
+    /// The width that was asked for.
+    asked_width: Option<usize>,
     quiet: u8,
     stderr_color: bool,
     verbose: bool,
@@ -59,6 +61,7 @@ impl Terminal {
                 limit: None,
                 verbose: options.verbose,
             },
+            asked_width: options.width.map(usize::from),
             quiet: options.quiet,
             stderr_color: color(AutoStream::choice(&io::stderr())),
             verbose: options.verbose,
@@ -72,6 +75,7 @@ impl Terminal {
     pub(super) fn silent(command: String) -> Self {
         Self {
             style: Style::default(),
+            asked_width: None,
             quiet: 0,
             stderr_color: false,
             verbose: false,
@@ -89,6 +93,11 @@ impl Terminal {
     /// The style for text on standard output.
     pub(super) fn style(&self) -> Style {
         self.style
+    }
+
+    /// How text is drawn in a file: as wide as it is, unless a width was asked for.
+    pub(super) fn style_of_files(&self) -> Style {
+        Style { width: self.asked_width, ..Style::default() }
     }
 
     /// How much of the text on standard output is left out: all but the verdict, or all of it.

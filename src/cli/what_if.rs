@@ -2,7 +2,7 @@
 
 use super::exit::Failure;
 use crate::analysis::{Analysis, CeilingSet, Change, Compulsory};
-use crate::catalog::{Catalog, Device};
+use crate::catalog::{Catalog, CatalogError, Device};
 use crate::model::DeviceHint;
 use crate::predict::{Arguments, form};
 
@@ -93,7 +93,17 @@ fn find(name: &str, catalog: &Catalog) -> Result<Device, Failure> {
         Some(word) => Failure::usage(format!("nothing is called {name:?}")).help(format!(
             "did you mean {word:?}? `--what-if` takes devices, tensor-cores, bf16, fused"
         )),
-        None => error.into(),
+        None => match error {
+            CatalogError::NotFound { .. } => Failure::usage(error.to_string()).help(
+                "--what-if takes devices (list all names with `rooflint devices`), tensor-cores, bf16, fused",
+            ),
+            CatalogError::Ambiguous { ref candidates, .. } => {
+                let first = candidates.first().map_or("", String::as_str);
+                Failure::usage(error.to_string())
+                    .help(format!("choose one of them, such as --what-if {first:?}"))
+            }
+            error => error.into(),
+        },
     })
 }
 

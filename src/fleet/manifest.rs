@@ -214,9 +214,10 @@ impl Manifest {
     /// [`IngestError`] if there is none, it cannot be read, or is of another version.
     pub fn of(folder: &Path) -> Result<Self, IngestError> {
         Self::read(folder)?.ok_or_else(|| {
-            let message = format!("no {MANIFEST}, so this is not a whole table");
-            IngestError::new(folder.display(), message)
-                .help("convert the ranks again: rooflint convert FILE... -o FOLDER/")
+            let message = format!("no {MANIFEST}, so this is not a partitioned table");
+            IngestError::new(folder.display(), message).help(
+                "make one of the exports of the ranks first: rooflint convert FILE... -o TABLE/",
+            )
         })
     }
 

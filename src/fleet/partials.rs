@@ -435,7 +435,8 @@ impl Ledger {
     }
 }
 
-const AGAIN: &str = "summarize the rank again";
+const AGAIN: &str = "a summary of a rank is made by rooflint summarize FILE -o rank-0.partial.json; of exports, \
+     rooflint convert FILE... -o TABLE/ makes a table that fleet takes";
 
 fn document(name: &str, text: &str) -> Result<Document, IngestError> {
     let error = |message: String| IngestError::new(name, message).help(AGAIN);
