@@ -115,9 +115,9 @@ fn table(sheet: &mut Sheet, table: &Table) {
     let named = table.columns.iter().position(|column| column.form == Form::Name);
     let notes = table.rows.iter().zip(&drawn.rows).enumerate();
     let notes = notes.filter(|(_, (row, _))| !row.notes.is_empty()).map(|(at, (row, cells))| {
-        // Rows that are numbered are meant by their number, others by their name.
+        // Rows that are numbered are meant by their number, others by their name. A numbered list would count by itself.
         let lead = match (table.columns.first().map(|column| column.title.as_str()), named) {
-            (Some("#"), _) => format!("{}. ", cells[0]),
+            (Some("#"), _) => format!("- **#{}**: ", cells[0]),
             (_, Some(named)) => format!("- {}: ", literal(&cells[named])),
             _ => format!("- row {}: ", at + 1),
         };

@@ -22,8 +22,10 @@ const bench = {
   s: null, law: null, moment: 1, playing: false, speed: 1, last: 0, moveRace: () => {}, note: "",
 };
 
-/** A number as people write it: 3.35T, 64Ki, 2e9; null if it is none. */
-function readNumber(words) {
+/** A number as people write it: 3.35T, 64Ki, 2e9, and 16,384 where it is whole; null if it is none. */
+function readNumber(words, isWhole) {
+  const grouped = isWhole ? /^\s*\d{1,3}(,\d{3})+\s*$/ : /^\s*\d{1,3}(,\d{3}){2,}\s*$/;
+  if (grouped.test(words)) words = words.replaceAll(",", "");
   const found = /^\s*([0-9]*[.,]?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*(?:([numµ])|([kKMgGtTpPE])(i?))?[a-zA-Z/]*\s*$/.exec(words);
   if (!found) return null;
   const powers = { n: -3, u: -2, µ: -2, m: -1, K: 1, M: 2, G: 3, T: 4, P: 5, E: 6 };
@@ -78,7 +80,7 @@ function benchField(key, words, unit, low, high, isWhole, value, change) {
     slider.setAttribute("aria-valuetext", now == null ? "not known" : si(now, unit === "/s" ? `${benchUnit()}/s` : unit).trim());
   };
   number.addEventListener("change", () => {
-    const read = readNumber(number.value);
+    const read = readNumber(number.value, isWhole);
     if (read == null || (read === 0 && least > 0)) {
       number.setAttribute("aria-invalid", "true");
       return;

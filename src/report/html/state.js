@@ -182,6 +182,7 @@ function recall() {
   if (!/^\d+$/.test(changes.device) || !(Number(changes.device) < DATA.devices.length)) changes.device = "";
   if (!known(DATA.levels, changes.level)) changes.level = DEFAULTS.level;
   if (!COLUMNS.some((column) => column.key === changes.sort.replace(/^-/, ""))) changes.sort = DEFAULTS.sort;
+  Object.assign(changes, sceneOf(Number(changes.device || NaN)));
   const selected = OF_RANK.get(Number(words.get("kernel")));
   if (selected != null) {
     changes.selected = selected;
@@ -190,9 +191,14 @@ function recall() {
   ask(changes);
 }
 
+/** What to ask for so that the chart is of a device, if it has one of it. */
+function sceneOf(device) {
+  const scene = DATA.scenes.findIndex((one) => one.device === device);
+  return scene >= 0 && scene !== asked.scene ? { scene, view: null } : {};
+}
+
 /** Selects a kernel, as the user wants it. */
 function select(k) {
   isFirstChoice = false;
-  const scene = k == null ? -1 : DATA.scenes.findIndex((one) => one.device === K.device[k]);
-  ask(scene >= 0 && scene !== asked.scene ? { selected: k, scene, view: null } : { selected: k });
+  ask({ selected: k, ...sceneOf(k == null ? NaN : K.device[k]) });
 }

@@ -68,6 +68,8 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
     let totals = &analysis.totals;
     let is_timed = totals.measured > Seconds::ZERO;
     let has_savings = totals.savings >= analysis.smallest_win() && totals.savings > Seconds::ZERO;
+    // Of a selection, nothing is counted that is not there.
+    let is_whole = !analysis.is_narrowed;
     let untimed = totals.launches - totals.timed_launches;
     let time_note = match (is_timed, untimed) {
         (false, _) => "no durations in the input".to_owned(),
@@ -85,10 +87,9 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
             let with_savings =
                 analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some()).count();
             let kernels = count(needed as u64, "kernel", "kernels");
-            let note = if with_savings == 1 {
-                "all of it in 1 kernel".to_owned()
-            } else {
-                format!("80% of it in {kernels}")
+            let note = match with_savings {
+                1 if is_whole => "all of it in 1 kernel".to_owned(),
+                _ => format!("80% of it in {kernels}"),
             };
             let shown = range(totals.savings_low, totals.savings_high);
             (
@@ -158,7 +159,7 @@ pub(super) fn parts(report: &Report<'_>) -> Vec<Part> {
     report.analysis.totals.parts.segments().map(part).collect()
 }
 
-/// Unknown devices, skipped records, unread files, notes on devices.
+/// Which kernels were chosen, unknown devices, skipped records, unread files, notes on devices.
 pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
     let analysis = report.analysis;
     let mut notices: Vec<Notice> = Vec::new();
@@ -168,6 +169,20 @@ pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
             notices.push(Notice { label, text });
         }
     };
+    if analysis.is_narrowed {
+        let kernels = count(analysis.totals.kernels as u64, "kernel", "kernels");
+        let part: Seconds = analysis.kernels.iter().map(|kernel| kernel.measured).sum();
+        let share = percent(part / analysis.totals.measured);
+        let of_time =
+            if part > Seconds::ZERO { format!(", {share} of the time") } else { String::new() };
+        add(
+            "Selection",
+            format!(
+                "{} of {kernels}{of_time}; the figures above are of the whole run",
+                analysis.kernels.len()
+            ),
+        );
+    }
     for unknown in analysis.devices.iter().filter_map(|used| used.unknown.as_ref()) {
         add("Device", printable(&format!("not known: {}; {}", unknown.reason, unknown.help)));
     }
@@ -205,8 +220,7 @@ pub(super) fn cards(report: &Report<'_>, style: &Style) -> Vec<Card> {
         text: html::prose(&printable(&text)),
         notes,
     };
-    let (larger, smaller): (Vec<_>, Vec<_>) =
-        brief.steps.iter().partition(|step| step.finding.at_stake_s > most);
+    let [larger, smaller] = brief.steps_around();
     let cards = |steps: Vec<&RunStep<'_>>| -> Vec<Card> {
         let card = |step: &RunStep<'_>| of_run(step.sentence(), step.finding.rule.to_string());
         steps.into_iter().map(card).collect()

@@ -22,7 +22,7 @@ function headroomText(k) {
   const headroom = K.headroom[k];
   if (headroom == null) return MISSING;
   // Whatever was not counted, the true roofline time is not longer than the measured one.
-  const low = headroom < 1 ? K.headroom_low[k] : Math.max(K.headroom_low[k] ?? 0, 1);
+  const low = Math.max(K.headroom_low[k] ?? 0, headroom < 1 ? 0 : 1);
   const least = K.roofline_is_lower_bound[k] ? low : headroom;
   if (!isByBusyTime(k) || K.savings_high_s[k] == null) return interval(headroom, least);
   const needed = K.judged_s[k] - K.savings_high_s[k];
@@ -65,7 +65,7 @@ const COLUMNS = [
   { key: "launches", title: "launches", number: true, value: (k) => K.launches[k], show: (k) => `${K.launches[k]}` },
   { key: "intensity", title: "FLOP/B", number: true, value: (k) => K.arithmetic_intensity_flop_per_byte[k], show: (k) => maybe(K.arithmetic_intensity_flop_per_byte[k], digits) },
   { key: "ridge", title: "ridge", number: true, value: (k) => K.ridge_point_flop_per_byte[k], show: (k) => maybe(K.ridge_point_flop_per_byte[k], digits) },
-  { key: "shape", title: "grid / block", number: true, value: (k) => text(K.shape[k]), show: (k) => text(K.shape[k]) },
+  { key: "shape", title: "grid / block", number: true, value: (k) => K.blocks[k], show: (k) => text(K.shape[k]) },
 ];
 
 /** A bar in a cell, a card or a row; missing values have none. */
@@ -170,7 +170,7 @@ function drawFilters() {
   if (GROUPS.length > 0) parts.push(choice("group", options("all", GROUPS, K.group), asked.group, filter("group")));
   if (DATA.devices.length > 1) {
     const devices = DATA.devices.map((name, at) => [`${at}`, name]);
-    parts.push(choice("device", options("all", devices, K.device), asked.device, filter("device")));
+    parts.push(choice("device", options("all", devices, K.device), asked.device, (device) => ask({ device, rows: ROWS, ...sceneOf(Number(device || NaN)) })));
   }
   const reset = make("button", { type: "button", id: "reset", onclick: () => { ask({ ...DEFAULTS, level: asked.level, rows: ROWS }); drawFilters(); } }, "show all");
   byId("filters").replaceChildren(...parts, reset);
