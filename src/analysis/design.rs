@@ -119,7 +119,9 @@ impl Kernel {
             blocks.zip(wave).is_none_or(|(blocks, wave)| is(&blocks, &wave))
         };
         let is_known = blocks.is_some() && wave.is_some();
-        self.names().is_persistent() && is_a_wave(u64::le)
+        // Fewer are too few tiles, whatever the kernel would like.
+        let fills = blocks.zip(sms).is_none_or(|(blocks, sms)| blocks * 2 > u64::from(sms));
+        self.names().is_persistent() && fills && is_a_wave(u64::le)
             || self.is_product() && is_known && is_a_wave(u64::eq)
     }
 

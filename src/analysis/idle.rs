@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::union::{Interval, union, within};
 use crate::model::{HintId, LaunchCall, Profile};
-use crate::units::Seconds;
+use crate::units::{Seconds, Share};
 
 /// Queued kernels start 1 to 2 µs after each other: a shorter gap between them is the cost of a launch and no wait.
 const SHORT: u64 = 2_000;
@@ -33,6 +33,8 @@ pub struct IdleCauses {
     pub dependency: Seconds,
     /// The call that launched the next work is not in the trace.
     pub unknown: Seconds,
+    /// Share of the launched work whose call launched other work, too: that of graphs.
+    pub in_graphs: Share,
 }
 
 /// Calls of the host by what they explain.
@@ -118,7 +120,21 @@ impl<'a> HostCalls<'a> {
             short: seconds(short),
             dependency: seconds(dependency),
             unknown: seconds(unknown),
+            in_graphs: self.in_graphs(launches),
         })
+    }
+
+    /// The share of these launches whose call launched others, too.
+    fn in_graphs(&self, launches: &[u32]) -> Share {
+        let mut calls: Vec<(u32, u64)> = launches
+            .iter()
+            .map(|at| &self.calls[*at as usize])
+            .map(|call| (call.thread, call.start))
+            .collect();
+        calls.sort_unstable();
+        let together = calls.chunk_by(|one, next| one == next).map(<[_]>::len);
+        let shared: usize = together.filter(|count| *count > 1).sum();
+        Share::new(shared as f64 / launches.len().max(1) as f64)
     }
 }
 
@@ -187,6 +203,16 @@ mod tests {
             causes(&[(0, 10_000), (30_000, 40_000)], &calls, &waits),
             [6_000, 4_000, 10_000, 0, 0, 0]
         );
+    }
+
+    /// A call that launches three kernels is that of a graph; one kernel in four has a call of its own.
+    #[test]
+    fn work_of_one_call_is_that_of_a_graph() {
+        let call = |work, start| LaunchCall { work, start, ..LaunchCall::default() };
+        let calls = vec![call(10, 1), call(20, 1), call(30, 1), call(40, 35)];
+        let profile = Profile { calls, ..Profile::default() };
+        let found = HostCalls::of(&profile).causes(0, HintId::default(), &[(10, 20)]).unwrap();
+        assert_eq!(found.in_graphs, Share::new(0.75));
     }
 
     #[test]

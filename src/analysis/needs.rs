@@ -151,7 +151,7 @@ impl Analysis {
                 .filter(|lack| self.share_of(lack) >= least && lack.need.is_in_reach(source))
                 .collect();
             let needs: Vec<&Need> = lacking.iter().map(|lack| lack.need).collect();
-            let is_trace = source.profiler == Profiler::PyTorch;
+            let is_trace = matches!(source.profiler, Profiler::PyTorch | Profiler::NsightSystems);
             let command = if has_counters && is_trace && !needs.is_empty() {
                 format!("rooflint {}{NEXT}", plain::file(&source.path))
             } else {
@@ -450,6 +450,10 @@ pub fn short_command_for(
         Profiler::Rocprof => Some("rocprof-compute profile -n NAME -- APP".to_owned()),
         Profiler::Nvprof => nvprof_command(source, needs),
         profiler if profiler.is_timeline() && is_old => nvprof_command(source, needs),
+        // It knows the launches, and so which of them tell most.
+        Profiler::NsightSystems if compute_capability.is_some() => {
+            Some(format!("rooflint {}{NEXT}", plain::file(&source.path)))
+        }
         profiler if profiler.is_timeline() => {
             Some(format!("ncu --csv {SECTIONS} {ONE_OF_EACH} APP > counters.csv"))
         }
@@ -549,8 +553,9 @@ mod tests {
         let command = |source, needs: &[&Need], capability| {
             short_command_for(source, needs, capability).unwrap()
         };
-        for capability in [None, Some("7.0"), Some("10.0")] {
-            assert!(command(&nsys, &roofs, capability).starts_with("ncu --csv --set roofline"));
+        assert!(command(&nsys, &roofs, None).starts_with("ncu --csv --set roofline"));
+        for capability in [Some("7.0"), Some("10.0")] {
+            assert!(command(&nsys, &roofs, capability).ends_with(" --next-ncu"));
         }
         assert!(
             command(&nsys, &roofs, Some("6.1")).starts_with("nvprof --csv --metrics dram_read")

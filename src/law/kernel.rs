@@ -161,8 +161,8 @@ impl<N: Number> Kernel<N> {
         self.averages.sm_count.map(N::round).or_else(|| self.sms)
     }
 
-    /// Returns whether it has as many blocks as its SMs hold: by its name and at most one wave of
-    /// blocks, or a product of exactly one wave.
+    /// Returns whether it has as many blocks as its SMs hold: by its name, at most one wave of blocks and
+    /// more than half as many as SMs, or a product of exactly one wave.
     pub(crate) fn is_persistent(&self, sms: Maybe<N, N>) -> N::Truth {
         let one = N::of(1.0);
         let resident = self.averages.resident.filter(|blocks| one.at_most(blocks)).map(N::round);
@@ -170,8 +170,11 @@ impl<N: Number> Kernel<N> {
         let blocks = self.blocks.filter(|blocks| N::of(0.0).less(blocks));
         let waves = blocks.zip(wave);
         let is_at_most_one = waves.is_some_and(|(blocks, wave)| blocks.at_most(wave));
+        // Fewer are too few tiles, whatever the kernel would like.
+        let fills = blocks.zip(sms).is_some_and(|(blocks, sms)| sms.less(blocks * N::of(2.0)));
         let is_one = waves.is_some_and(|(blocks, wave)| blocks.same(wave));
-        (self.is_persistent_by_name & (!waves.is | is_at_most_one)) | (self.is_product & is_one)
+        (self.is_persistent_by_name & (!waves.is | (is_at_most_one & fills)))
+            | (self.is_product & is_one)
     }
 
     /// Returns the threads of a launch.

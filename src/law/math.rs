@@ -144,6 +144,7 @@ fn counts<N: Number, R: Reading<N>>(
         roofs.add(&mut groups, pipe, time);
     });
     kinds.whole = is_stated | (instrument.whole_counts & !(instrument.selects & is_counted));
+    kinds.bytes_alone = judged.bytes.is & !any;
     let busy = scene.busy(Quantity::TensorActive);
     // Exact for a uniform stream of matrix instructions: the count needs their type, the time does
     // not. Where counters saw less than the pipe worked, the difference is work they are blind to.

@@ -71,6 +71,8 @@ pub(super) struct Kinds<N: Number> {
     found_matrix: N::Truth,
     /// Whether counted from shapes, which covers everything the operator does.
     pub(super) whole: N::Truth,
+    /// Whether bytes were counted, and no work at all: then the bytes say nothing of work.
+    pub(super) bytes_alone: N::Truth,
 }
 
 impl<N: Number> Kinds<N> {
@@ -84,6 +86,7 @@ impl<N: Number> Kinds<N> {
             tensor_activity: no,
             found_matrix: no,
             whole,
+            bytes_alone: no,
         }
     }
 
@@ -136,7 +139,7 @@ impl<N: Number> Nature<N> {
     /// Returns what is known of the uncounted work.
     pub(super) fn uncounted(self, kinds: &Kinds<N>) -> N::Choice<Uncounted> {
         let nothing = || N::word(Uncounted::Nothing);
-        N::select(kinds.whole, nothing, || {
+        N::select(kinds.whole & !kinds.bytes_alone, nothing, || {
             [
                 (kinds.has_tensor(self.product), self.tensor),
                 (kinds.fp64, self.fp64),

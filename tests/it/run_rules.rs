@@ -106,8 +106,11 @@ fn communication_claims_the_time_in_which_nothing_is_computed() {
             400.0,
             "400 µs of exposed communication (28.6% of the span); in all 1 launch, 600 µs, 37.5% of the run",
         ),
-        // 100 µs of 1.1 ms are too little, and so is none.
-        (500, 0.0, "communication: 1 launch, 600 µs, 37.5% of the run"),
+        (
+            500,
+            100.0,
+            "100 µs of exposed communication (9.1% of the span); in all 1 launch, 600 µs, 37.5% of the run",
+        ),
         (100, 0.0, "communication: 1 launch, 600 µs, 37.5% of the run"),
     ] {
         let work = [("kernel", 0, 0, 1000), ("reduce", 0, start, 600)];
@@ -117,7 +120,7 @@ fn communication_claims_the_time_in_which_nothing_is_computed() {
             assert!((found.at_stake_s - claimed * 1e-6).abs() < 1e-12, "{found:?}");
             assert_eq!(found.at_stake_low_s, 0.0);
             let is_step = text(judged, "text", false)
-                .contains("Whole run    400 µs of exposed communication");
+                .contains(&format!("Whole run    {claimed:.0} µs of exposed communication"));
             assert_eq!(is_step, claimed > 0.0);
         });
     }

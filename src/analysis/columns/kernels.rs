@@ -260,8 +260,9 @@ fn roofline_time() -> Vec<Column> {
         column("headroom", Factor, "measured over roofline time", |_, kernel| {
             kernel.headroom().map(Cell::Number)
         }),
-        column("headroom_low", Factor, "lower bound of headroom", |_, kernel| {
-            kernel.headroom_low().map(Cell::Number)
+        column("headroom_low", Factor, "lower bound of headroom, if there is one", |_, kernel| {
+            // Where the roofline time has no upper end, headroom has no lower one.
+            kernel.headroom_low().filter(|low| *low > 0.0).map(Cell::Number)
         }),
     ]
 }

@@ -411,8 +411,23 @@ fn limiter(analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) -> S
         .threads_per_block
         .map_or_else(|| "?".to_owned(), |threads| threads.to_string());
     let sms = explanation.sms.map_or_else(|| "?".to_owned(), |sms| sms.to_string());
+    let few = kernel
+        .shape
+        .blocks
+        .zip(explanation.sms)
+        .is_some_and(|(blocks, sms)| blocks < u64::from(sms) * roofline::BLOCKS_PER_SM);
+    let reached = kernel.roofline_time.is_some_and(|time| time >= kernel.modeled * roofline::BUSY);
+    // As many blocks as fit say nothing of parallelism: the law leaves their number out.
+    let resident = if few
+        && !reached
+        && matches!(kernel.limiter, roofline::Limiter::Memory | roofline::Limiter::Math)
+    {
+        "; by its name or as one full wave it has as many blocks as fit at once, so their number does not count"
+    } else {
+        ""
+    };
     format!(
-        "latency if blocks < {} × {units} or threads < {} below {:.0}% of a roof ({blocks} blocks, {sms} {units}, {threads} threads); else the longer of t_mem and t_math",
+        "latency if blocks < {} × {units} or threads < {} below {:.0}% of a roof ({blocks} blocks, {sms} {units}, {threads} threads); else the longer of t_mem and t_math{resident}",
         roofline::BLOCKS_PER_SM,
         roofline::THREADS_PER_BLOCK,
         roofline::BUSY * 100.0

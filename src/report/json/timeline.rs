@@ -69,6 +69,8 @@ struct IdleDocument {
     dependency_s: f64,
     /// The call that launched the next work is not in the trace.
     unknown_s: f64,
+    /// Share of the launched work whose call launched other work, too: that of graphs.
+    in_graphs: f64,
 }
 
 /// A step of the training loop on one GPU.
@@ -108,6 +110,7 @@ fn document<'a>(one: &'a Timeline, analysis: &'a Analysis) -> TimelineDocument<'
         short_s: causes.short.get(),
         dependency_s: causes.dependency.get(),
         unknown_s: causes.unknown.get(),
+        in_graphs: causes.in_graphs.get(),
     };
     let copies = one.copies;
     let of =

@@ -7,7 +7,7 @@ use crate::predict::{
     Crossing, Form as ClosedForm, PredictedLimiter, Prediction, SweepRow, SweepTable, Tiling,
     Traffic,
 };
-use crate::report::document::{Block, Cell, Column, Document, Figure, Form, Table};
+use crate::report::document::{Block, Cell, Column, Document, Fact, Figure, Form, Table};
 use crate::report::numbers::whole;
 use crate::report::view::{count, digits, percent, printable, range, si};
 use crate::units::{Bytes, FlopsPerByte, Seconds, interval};
@@ -20,6 +20,12 @@ pub(super) fn document(
 ) -> Document {
     let mut document = Document::titled(printable(call));
     document.push(Block::Paragraph(form.summary.to_owned()));
+    if table.axes.is_empty() {
+        // The answer first; how it comes about follows.
+        let times =
+            table.rows.iter().take(ANSWERS).map(|row| Fact::new("Time", answer(&row.prediction)));
+        document.push(Block::Facts(times.collect()));
+    }
     document.push(derivation(form));
     if table.axes.is_empty() {
         if let Some(first) = table.rows.first() {
@@ -52,6 +58,23 @@ pub(super) fn document(
             .to_owned(),
     ));
     document
+}
+
+/// As many devices as are answered for in front; a table compares all of them.
+const ANSWERS: usize = 3;
+
+/// The time of a kernel on a device, in a sentence: the roofline, tiles and waves, and what was reached.
+fn answer(one: &Prediction) -> String {
+    let mut parts = vec![format!("at least {}", si(one.roofline_time.get(), "s"))];
+    parts.extend(one.tiling.as_ref().map(|tiling| {
+        format!("{} in whole tiles and waves", range(tiling.least_time, tiling.most_time))
+    }));
+    parts.extend(
+        one.achievable
+            .as_ref()
+            .map(|reached| format!("{} at achievable rates", si(reached.roofline_time.get(), "s"))),
+    );
+    format!("{} on {}", parts.join(", "), printable(&one.device))
 }
 
 fn counts(document: &mut Document, prediction: &Prediction) {
@@ -209,7 +232,7 @@ fn tiles(add: &mut impl FnMut(&'static str, String, String), tiling: &Tiling, op
         let how = "partial sums of the split k, written and read".to_owned();
         add("workspace", si(tiling.workspace_bytes.get(), "B"), how);
     }
-    let how = format!("max({memory}, executed ÷ P ÷ efficiency), with both efficiencies");
+    let how = format!("max({memory}, executed ÷ P ÷ efficiency), once with each efficiency");
     add("tiled", value, how);
 }
 

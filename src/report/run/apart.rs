@@ -4,6 +4,7 @@ use crate::analysis::{Kernel, State};
 use crate::report::Report;
 use crate::report::document::Item;
 use crate::report::view::{count, percent, printable, si};
+use crate::roofline::Limiter;
 use crate::units::Seconds;
 
 /// Kernels that are set apart for one reason.
@@ -53,9 +54,9 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
             let text = match state {
                 State::NotEnoughData | State::Possible => kernel.reason.general().into_owned(),
                 State::Waived => kernel.reason.to_string(),
-                State::LowImpact if !kernel.is_winnable => {
-                    "too few threads, and no sign that their work can be divided among more: give one \
-                     launch more work"
+                State::LowImpact if !kernel.is_winnable && kernel.limiter == Limiter::Latency => {
+                    "too few blocks or threads for the device: give one launch more work, or divide it among \
+                     more"
                         .to_owned()
                 }
                 State::LowImpact => {

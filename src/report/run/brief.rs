@@ -111,6 +111,17 @@ impl<'a> Brief<'a> {
 }
 
 impl Brief<'_> {
+    /// The steps for the whole run that may save more than any kernel, and so come before them, and the others. A step
+    /// that is about listed kernels comes after them.
+    pub(in crate::report) fn steps_around(&self) -> [Vec<&RunStep<'_>>; 2] {
+        let most = self.kernels.iter().map(|one| one.savings.get()).reduce(f64::max);
+        let is_larger = |step: &&RunStep<'_>| {
+            most.is_some_and(|most| step.finding.at_stake_s > most) && step.replaces.is_empty()
+        };
+        let (first, others) = self.steps.iter().partition(is_larger);
+        [first, others]
+    }
+
     /// The rule whose next step the brief tells of a kernel in full.
     pub(in crate::report) fn told(&self, kernel: &Kernel) -> Option<&str> {
         let mut listed = self.kernels.iter();

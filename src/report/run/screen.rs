@@ -83,6 +83,10 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> D
     let over_time = brief.over_time.as_ref().map(|one| Fact::new("Timeline", one.sentence()));
     // Behind the GPU time, which it explains.
     verdict.splice(1..1, over_time);
+    let [first, others] = brief.steps_around().map(|steps| -> Vec<Fact> {
+        steps.into_iter().map(|step| Fact::new("Whole run", step.sentence())).collect()
+    });
+    verdict.extend(first);
     document.push(Block::Facts(verdict));
     document.push(Block::Bar(report.analysis.totals.parts.segments().collect()));
     if brief.kernels.is_empty() {
@@ -96,8 +100,7 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> D
             format!("Top kernels by potential savings{}", first_of(brief.kernels.len(), brief.all));
         document.section(title, vec![Block::Table(table(&brief.kernels, style))]);
     }
-    let mut facts: Vec<Fact> =
-        brief.steps.iter().map(|step| Fact::new("Whole run", step.sentence())).collect();
+    let mut facts = others;
     facts.extend(
         brief
             .beyond

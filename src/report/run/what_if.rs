@@ -46,7 +46,8 @@ fn meaning(report: &Report<'_>) -> String {
     let (mut there, mut unless) = (String::new(), "");
     if report.what_if.iter().any(|one| one.is_elsewhere) {
         there = format!(", compared with another device's {roofs}");
-        unless = ", unless that is more than a tenth on another device";
+        unless =
+            "; - where that is more than a tenth of its time, which another device would change";
     }
     format!(
         "Bytes and operations are those counted here{there}. ideal: roofline time of the same counts. \

@@ -25,6 +25,18 @@ impl<'a> Run<'a> {
         self.analysis.devices.first().map_or("CUDA graph", DeviceUse::graph_label)
     }
 
+    /// Whether most work is launched by graphs already, as far as launch calls are known.
+    pub(in crate::rules) fn is_in_graphs(&self) -> bool {
+        let known =
+            self.analysis.timelines.iter().filter_map(|one| Some((one.span, one.idle_causes?)));
+        let (mut all, mut in_graphs) = (Seconds::ZERO, Seconds::ZERO);
+        for (span, causes) in known {
+            all += span;
+            in_graphs += span * causes.in_graphs.get();
+        }
+        in_graphs > all / 2.0
+    }
+
     /// A threshold of the rule, as the user set it or by default.
     #[must_use]
     pub fn threshold(&self, threshold: &Threshold) -> f64 {

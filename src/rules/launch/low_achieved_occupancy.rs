@@ -41,6 +41,9 @@ early on purpose (bounds checks, warp specialization) lower the figure without h
 
 const LOST: Threshold = Threshold::new("lost", 0.10, "1", "AchievedOccupancy.py of Nsight Compute");
 
+/// Blocks of up to two warps end about as fast as new ones start.
+const FEW_THREADS: u64 = 64;
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "sm__warps_active.avg.pct_of_peak_sustained_active";
     let achieved = subject.need(Quantity::AchievedOccupancy, metric)?;
@@ -71,8 +74,22 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("waves", subject.get(Quantity::Waves), "1")
         .evidence_if("SM imbalance", subject.get(Quantity::SmImbalance), "1")
         .evidence("busiest unit", busy, "1")
-        .next("balance work between blocks, or start the long ones first");
+        .next(next(subject, low, high));
     Ok(Some(finding))
+}
+
+/// What keeps slots empty: blocks that end as soon as they begin, the last wave, or blocks of unequal length.
+fn next(subject: &Subject<'_>, low: Seconds, high: Seconds) -> String {
+    match subject.threads() {
+        Ok(threads) if threads <= FEW_THREADS => {
+            format!("give each block more work, such as several rows: it has {threads} threads")
+        }
+        _ if low > Seconds::ZERO && low >= high / 2.0 => {
+            "most of it is the last wave: choose a grid of whole waves, or smaller blocks"
+                .to_owned()
+        }
+        _ => "balance work between blocks, or start the long ones first".to_owned(),
+    }
 }
 
 #[cfg(test)]

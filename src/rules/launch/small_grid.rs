@@ -74,6 +74,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("blocks", blocks as f64, "1")
         .evidence(units, f64::from(sms), "1");
     let next = match (spare, subject.threads()) {
+        _ if has_little_work(subject) => {
+            format!("batch or fuse it: its work is too little for {sms} blocks")
+        }
         _ if subject.is_attention() => latency::SPLIT_KV.to_owned(),
         (Spare::Work, _) if subject.is_product() => {
             format!("use split-K or smaller tiles to get at least {sms} blocks")
@@ -87,6 +90,16 @@ fn check(subject: &Subject<'_>) -> Judgment {
         (_, Err(_)) => "give each launch more work, such as a batch".to_owned(),
     };
     Ok(Some(finding.next(next)))
+}
+
+/// Part of the cost of a launch below which more blocks have nothing to share.
+const LITTLE: f64 = 0.1;
+
+/// Whether the work of a launch takes the whole device hardly any time.
+fn has_little_work(subject: &Subject<'_>) -> bool {
+    let needed = subject.kernel.roofline_time_likely.or(subject.kernel.roofline_time_high);
+    let launches = subject.kernel.launches.max(1) as f64;
+    needed.is_some_and(|needed| needed / launches < subject.analysis.fixed_cost * LITTLE)
 }
 
 #[cfg(test)]

@@ -95,7 +95,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
             occupancy * 100.0
         )),
         None if is_narrow => finding.next("load 16 bytes per thread (float4) instead of 4 or less"),
-        None => finding.next("prefetch or double-buffer the next tile"),
+        None if subject.is_product() || subject.is_attention() => {
+            finding.next("prefetch or double-buffer the next tile")
+        }
+        None => finding.next("load several elements per thread before the first is used"),
     }))
 }
 

@@ -17,9 +17,9 @@ Links between devices have a fraction of the bandwidth of device memory. Communi
 not overlap with kernels leaves the device idle.
 
 ## Detection
-Communication takes `share` of the run or more. In a trace with start times, savings are at most the
-exposed communication (no computation runs at the same time), of GPUs on which it is `share` of the span
-or more. Summaries do not show overlap, so no savings are claimed there. A collective also waits for its
+Communication takes `share` of the run or more. In a trace with start times also where the exposed
+communication (no computation runs at the same time) is `exposed` of the span of a GPU or more; savings
+are at most that, of those GPUs. Summaries do not show overlap, so no savings are claimed there. A collective also waits for its
 slowest rank.
 
 ## Remedy
@@ -33,7 +33,7 @@ Communication that overlaps with kernels costs only the SMs it occupies.
 NCCL documentation; PyTorch documentation, \"Distributed Data Parallel\"; S. Li et al., *PyTorch
 Distributed*, VLDB 2020.
 ",
-    thresholds: &[SHARE],
+    thresholds: &[SHARE, EXPOSED],
     silences: &[],
     check: Check::Run(check),
 };
@@ -43,6 +43,13 @@ const SHARE: Threshold = Threshold::new(
     0.10,
     "1",
     "communication often overlaps; a smaller share is rarely the cause",
+);
+
+const EXPOSED: Threshold = Threshold::new(
+    "exposed",
+    0.03,
+    "1",
+    "nothing hides it; less of the span is hardly worth another schedule",
 );
 
 /// Time in which GPUs communicate and compute nothing, and their spans: of those that do so for this part of it.
@@ -59,7 +66,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             || kernel.class.kind == Some(Kind::MemcpyPeer)
     })?
     .and_moved(run, &[Kind::MemcpyPeer]);
-    if links.share < run.threshold(&SHARE) {
+    let exposed =
+        exposed(run, run.threshold(&EXPOSED)).filter(|(time, _)| *time >= least_shown(run.total()));
+    if links.share < run.threshold(&SHARE) && exposed.is_none() {
         return Ok(Vec::new());
     }
     let longest = links.kernels.first().map(|kernel| kernel.mean());
@@ -67,8 +76,6 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if let (Some(longest), true) = (longest, links.launches > 1) {
         words.push_str(&format!(", {} per launch of the longest", si(longest, "s")));
     }
-    let exposed =
-        exposed(run, run.threshold(&SHARE)).filter(|(time, _)| *time >= least_shown(run.total()));
     let message = match exposed {
         None => format!("communication: {words}"),
         Some((time, span)) => {

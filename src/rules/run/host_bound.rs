@@ -85,9 +85,12 @@ impl Waits {
     }
 
     /// What most of it is, and what to try.
-    fn most(&self, graph: &str) -> (String, String) {
+    fn most(&self, run: &Run<'_>) -> (String, String) {
         let least = self.total() * MOST;
-        let graph = format!("use a {graph} or torch.compile");
+        let graph = match (run.graph(), run.is_in_graphs()) {
+            (graph, true) => format!("most work is in {graph}s already: put more of it into each"),
+            (graph, false) => format!("use a {graph} or torch.compile"),
+        };
         if self.in_calls >= least {
             let what = format!("{} in calls that synchronize or copy", si(self.in_calls, "s"));
             (what, "avoid synchronizations (.item(), .cpu())".to_owned())
@@ -96,7 +99,11 @@ impl Waits {
                 1 => "one gap".to_owned(),
                 gaps => format!("{gaps} gaps of 1 ms or more"),
             };
-            let next = "find out what the host does then: loading data, compiling, logging";
+            let next = if self.launch >= least {
+                "most of it is in launch calls: warm up first, a kernel's first launch loads its module"
+            } else {
+                "find out what the host does then: loading data, compiling, logging"
+            };
             (format!("{} in {gaps}", si(self.long, "s")), next.to_owned())
         } else if self.launch >= least {
             (format!("{} of launch latency", si(self.launch, "s")), graph)
@@ -123,7 +130,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         (gpus, all) if gpus == all => (format!("{all} GPUs wait"), "their spans"),
         (gpus, all) => (format!("{gpus} of {all} GPUs wait"), "their spans"),
     };
-    let (what, next) = waits.most(run.graph());
+    let (what, next) = waits.most(run);
     let (time, percentage) = (si(total, "s"), percent(share));
     let message = format!("{who} {time} for the host ({percentage} of {of}); {what}");
     let mut finding = run

@@ -64,8 +64,17 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence_if("rate", bytes.map(|bytes| bytes / copies.time.get()), "B/s")
         .evidence_if("time alone", alone.map(Seconds::get), "s");
     if !is_hidden {
-        finding = finding
-            .next("copy on a separate stream from pinned memory, or keep the data on the device");
+        // Copies share a link: what hides them is kernels.
+        let hides = alone.filter(|alone| *alone > run.total()).map(|_| si(run.total(), "s"));
+        finding = finding.next(hides.map_or_else(
+            || {
+                "copy on a separate stream from pinned memory, or keep the data on the device"
+                    .to_owned()
+            },
+            |most| {
+                format!("keep the data on the device; overlap with kernels hides at most {most}")
+            },
+        ));
     }
     // Less is still worth knowing, and promises nothing.
     if let Some(alone) = alone.filter(|alone| *alone >= least_shown(run.total())) {

@@ -68,11 +68,15 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("kernels", kernels as f64, "1")
         .evidence("launches", floored.launches as f64, "1")
         .evidence("fixed cost per launch", fixed.get(), "s")
-        .next(format!(
-            "fuse neighboring kernels (torch.compile, epilogues) or batch them, then use a {} for \
-             the rest",
-            run.graph()
-        ));
+        .next(if run.is_in_graphs() {
+            "fuse neighboring kernels (torch.compile, epilogues) or batch them".to_owned()
+        } else {
+            format!(
+                "fuse neighboring kernels (torch.compile, epilogues) or batch them, then use a {} for \
+                 the rest",
+                run.graph()
+            )
+        });
     // As if launches were merged in pairs.
     finding.at_stake_low_s = most.get() / 2.0;
     Ok(vec![finding])

@@ -74,10 +74,12 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("kernels", tiny.kernels.len() as f64, "1")
         .evidence("time per launch", mean.get(), "s")
         .evidence("fixed cost per launch", run.analysis.fixed_cost.get(), "s")
-        .next(format!(
-            "merge the launches of each kernel (foreach, batching), then try a {}",
-            run.graph()
-        ));
+        .next(if run.is_in_graphs() {
+            "merge the launches of each kernel (foreach, batching)".to_owned()
+        } else {
+            let graph = run.graph();
+            format!("merge the launches of each kernel (foreach, batching), then try a {graph}")
+        });
     finding.at_stake_low_s = low;
     Ok(vec![finding])
 }

@@ -24,7 +24,7 @@ use super::cell::{self, Form};
 use super::columns::LaunchColumn;
 use super::quiet::quietly;
 use super::written::{Cells, Table};
-use crate::model::{Launch, NameId, Profile};
+use crate::model::{Launch, NameId, OriginKind, Profile};
 use crate::units::Seconds;
 
 /// Errors of the frame library.
@@ -407,7 +407,9 @@ fn with_launches(profile: &Profile) -> Result<DataFrame, PolarsError> {
         source.push(u32::from(launch.head.source));
         kernel.push(launch.head.name.0);
         count.push(u64::from(launch.head.count));
-        time.push(launch.duration().map(|(time, _)| time.get() * f64::from(launch.head.count)));
+        // A time under instrumentation is no time of the kernel.
+        let known = launch.duration().filter(|(_, origin)| origin.kind != OriginKind::Instrumented);
+        time.push(known.map(|(time, _)| time.get() * f64::from(launch.head.count)));
     }
     let columns = vec![
         Column::new(SOURCE.into(), source),
