@@ -52,9 +52,11 @@ fn idle(kernel: &Kernel) -> Option<String> {
     let is_known = counted.is_some_and(|share| share > 0.0)
         || kernel.average(Quantity::SmThroughput).is_some();
     let most = counted.into_iter().chain(busiest).filter(|_| is_known).reduce(f64::max)?;
+    // Single launches may keep a unit busier.
+    let on_average = if kernel.launches > 1 { " on average" } else { "" };
     (most < roofline::BUSY).then(|| {
         format!(
-            "latency-bound: no unit is busier than {:.0}%; warps wait for memory or for \
+            "latency-bound: no unit is busier than {:.0}%{on_average}; warps wait for memory or for \
              instructions",
             100.0 * most
         )

@@ -59,7 +59,8 @@ pub struct Limits {
     pub reserved_shared_bytes_per_block: u32,
     /// Shared memory is allocated in multiples of this, in bytes.
     pub shared_granularity_bytes: u32,
-    /// Bytes per clock that the shared data path of L1 and shared memory delivers; from Volta on.
+    /// Bytes per clock that the data path of shared memory delivers, which is that of L1, too, from Volta on: 32 banks of 4
+    /// bytes (CUDA C++ Programming Guide).
     pub on_chip_bytes_per_clock: Option<u32>,
     /// Input formats of the Tensor Cores, such as `bf16`.
     pub matrix_inputs: Vec<String>,
