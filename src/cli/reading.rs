@@ -166,8 +166,12 @@ pub(super) fn mapping(path: &Path) -> Result<Mapping, Failure> {
         return Ok(Mapping::from_toml(text, &shown)?);
     }
     let refused = |cause: String| {
-        Failure::usage(format!("{shown}: cannot read the mapping: {cause}"))
-            .help("check the path given to --map")
+        let names = ingest::FORMATS.iter().map(|format| format.name);
+        let built_in: Vec<&str> = names.filter(|name| ingest::preset(name).is_some()).collect();
+        Failure::usage(format!("{shown}: cannot read the mapping: {cause}")).help(format!(
+            "--map takes a TOML file, or one of {}; `rooflint inspect FILE --suggest-map` writes one",
+            built_in.join(", ")
+        ))
     };
     let text = plain::text_of(path, LARGEST_MAPPING).map_err(|cause| refused(plain::io(&cause)))?;
     Mapping::from_toml(&text, &shown).map_err(Failure::Mapping)

@@ -11,6 +11,7 @@ use super::{Reported, pretty};
 use crate::compare::{Run, median};
 use crate::history::{Batch, Entry, Filter, Moment, Store, Unreadable, batches, outliers};
 use crate::json;
+use crate::table::guarded;
 
 /// The entries of a store as JSON.
 #[derive(Serialize, JsonSchema)]
@@ -116,11 +117,62 @@ impl Reported for BaselineList<'_> {
     }
 
     fn own(&self, format: &str, _: &Style) -> Option<String> {
-        (format == "json").then(|| pretty(&self.listing()))
+        match format {
+            "json" => Some(pretty(&self.listing())),
+            "csv" => Some(self.csv()),
+            _ => None,
+        }
     }
 }
 
 impl BaselineList<'_> {
+    /// A row for each entry, whole where a terminal shows a commit with its runs in short.
+    fn csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut write = |row: [String; 14]| {
+            // Writing to memory cannot fail.
+            let _ = writer.write_record(row);
+        };
+        write(
+            [
+                "baseline",
+                "entry",
+                "file",
+                "saved",
+                "commit",
+                "branch",
+                "label",
+                "devices",
+                "ceilings",
+                "kernels",
+                "launches",
+                "timed_launches",
+                "measured_s",
+                "rooflint",
+            ]
+            .map(str::to_owned),
+        );
+        for entry in self.listing().entries {
+            write([
+                guarded(entry.baseline),
+                guarded(entry.entry),
+                guarded(&entry.file),
+                guarded(entry.saved.unwrap_or_default()),
+                guarded(entry.commit.unwrap_or_default()),
+                guarded(entry.branch.unwrap_or_default()),
+                guarded(entry.label),
+                guarded(&entry.devices.join(", ")),
+                guarded(entry.ceilings),
+                entry.kernels.to_string(),
+                entry.launches.to_string(),
+                entry.timed_launches.to_string(),
+                if entry.timed_launches > 0 { entry.measured_s.to_string() } else { String::new() },
+                guarded(entry.rooflint),
+            ]);
+        }
+        String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+    }
+
     fn listing(&self) -> Listing<'_> {
         let fitting = self.store.entries().iter().filter(|entry| self.filter.fits(entry));
         let entries = fitting.map(|entry| Listed {

@@ -156,10 +156,17 @@ fn table<'a>(header: &str, rows: impl Iterator<Item = &'a str>) -> Table {
     let most = columns.len();
     let mut table = Table::new("table", columns);
     for row in rows {
-        let cells = row.trim_matches('|').splitn(most, " | ").map(|cell| Cell::text(cell.trim()));
+        let cells = row.trim_matches('|').splitn(most, " | ");
+        let cells = cells.map(|cell| Cell::text(bare(cell.trim())));
         table.push(cells.chain(std::iter::repeat(Cell::Empty)).take(most));
     }
     table
+}
+
+/// A cell that is nothing but code, without the marks that say so.
+fn bare(cell: &str) -> &str {
+    let code = cell.strip_prefix('`').and_then(|cell| cell.strip_suffix('`'));
+    code.filter(|code| !code.contains('`')).unwrap_or(cell)
 }
 
 #[cfg(test)]
@@ -174,7 +181,7 @@ mod tests {
         let document = RulePage(page).document(&Style::default());
         assert_eq!((document.title.as_str(), document.blocks.len()), ("some-rule", 3));
         let csv = written(&RulePage(page), "csv", &Style::default()).unwrap();
-        assert_eq!(csv, "key,why\n`a`,because\n");
+        assert_eq!(csv, "key,why\na,because\n");
         assert_eq!(written(&RulePage(page), "markdown", &Style::default()).unwrap(), page);
         let narrow = Style { width: Some(12), ..Style::default() };
         let text = written(&RulePage(page), "text", &narrow).unwrap();
