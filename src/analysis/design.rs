@@ -120,7 +120,8 @@ impl Kernel {
         };
         let is_known = blocks.is_some() && wave.is_some();
         // Fewer are too few tiles, whatever the kernel would like.
-        let fills = blocks.zip(sms).is_none_or(|(blocks, sms)| blocks * 2 > u64::from(sms));
+        let fills =
+            blocks.zip(sms).is_none_or(|(blocks, sms)| blocks.saturating_mul(2) > u64::from(sms));
         self.names().is_persistent() && fills && is_a_wave(u64::le)
             || self.is_product() && is_known && is_a_wave(u64::eq)
     }

@@ -44,29 +44,40 @@ pub(super) fn merged(mut base: Table, mut own: Table) -> Table {
         base.remove("driver_name");
         base.remove("aliases");
     }
-    let clocks = Change::of(&base, &own, "boost_clock_mhz", "MHz");
-    let tensor = tensor_clocks(&base, &own).or_else(|| clocks.clone());
+    let boost = Change::of(&base, &own, "boost_clock_mhz", "MHz");
     let sms = Change::of(&base, &own, "sms", "SMs");
+    let clocks = Clocks::of(&base, &own);
     for section in ["peaks_tflops", "peaks_sparse_tflops"] {
         let figures = base.get_mut(section).and_then(Value::as_table_mut);
         for (pipe, figure) in figures.into_iter().flatten() {
-            let clocks = if pipe.contains("_matrix") { &tensor } else { &clocks };
-            for change in clocks.iter().chain(&sms) {
+            for change in clocks.change(pipe).iter().chain(&sms) {
                 change.scale(figure);
             }
         }
     }
     if let Some(figure) = base.get_mut("cache").and_then(|cache| cache.get_mut("l2_bandwidth_gbs"))
-        && let Some(change) = &clocks
+        && let Some(change) = &boost
     {
         change.scale(figure);
     }
+    // Tensor cores run no faster than the rest.
+    if let (Some(tensor), Some(boost)) = (clocks.tensor, clocks.own_boost)
+        && boost < tensor
+        && !own.contains_key("tensor_clock_mhz")
+    {
+        base.insert("tensor_clock_mhz".to_owned(), Value::Float(boost));
+    }
     let memory = own.get("memory").and_then(Value::as_table);
     let is_other_memory = memory.is_some_and(|memory| !memory.is_empty());
-    let is_other_core = clocks.is_some() || tensor.is_some() || sms.is_some();
+    let is_other_core = boost.is_some() || clocks.own_tensor.is_some() || sms.is_some();
     if is_other_core {
         base.remove("achievable_tflops");
-        base.remove("exceptions");
+        // Those of a clock that is still reached are still right.
+        let exceptions = base.get_mut("exceptions").and_then(Value::as_array_mut);
+        let most = clocks.own_boost.unwrap_or(f64::INFINITY);
+        if let Some(list) = exceptions {
+            list.retain(|one| implied_clock(one).is_some_and(|clock| clock <= most));
+        }
     }
     if is_other_core || is_other_memory {
         base.remove("achievable_gbs");
@@ -92,18 +103,55 @@ pub(super) fn merged(mut base: Table, mut own: Table) -> Table {
     base
 }
 
-/// The clock of tensor cores: the user's, or his boost clock where it is below that of the base.
-fn tensor_clocks(base: &Table, own: &Table) -> Option<Change> {
-    if own.contains_key("tensor_clock_mhz") {
-        return Change::of(base, own, "tensor_clock_mhz", "MHz").or_else(|| {
-            Change::new(base.get("boost_clock_mhz"), own.get("tensor_clock_mhz"), "MHz")
+/// The clocks in MHz at which the peaks of a base hold, and those of the user's device.
+struct Clocks {
+    /// Those that figures which do not follow from the formula imply, by pipe.
+    implied: Vec<(String, f64)>,
+    boost: Option<f64>,
+    tensor: Option<f64>,
+    own_boost: Option<f64>,
+    own_tensor: Option<f64>,
+}
+
+impl Clocks {
+    fn of(base: &Table, own: &Table) -> Self {
+        let of = |table: &Table, key: &str| table.get(key).and_then(number);
+        let exceptions = base.get("exceptions").and_then(Value::as_array).into_iter().flatten();
+        let implied = exceptions.flat_map(|one| {
+            let figures = one.get("figures").and_then(Value::as_array).into_iter().flatten();
+            let clock = implied_clock(one);
+            figures.filter_map(move |figure| Some((figure.as_str()?.to_owned(), clock?)))
         });
+        Self {
+            implied: implied.collect(),
+            boost: of(base, "boost_clock_mhz"),
+            tensor: of(base, "tensor_clock_mhz"),
+            own_boost: of(own, "boost_clock_mhz"),
+            own_tensor: of(own, "tensor_clock_mhz"),
+        }
     }
-    let known = base.get("tensor_clock_mhz")?;
-    let boost = own.get("boost_clock_mhz")?;
-    let lower = number(boost)? < number(known)?;
-    // A higher boost clock says nothing of that of tensor cores.
-    Change::new(Some(known), Some(if lower { boost } else { known }), "MHz")
+
+    /// How the clock of a pipe changes.
+    fn change(&self, pipe: &str) -> Option<Change> {
+        // NVIDIA specifies FP64 on tensor cores at the boost clock.
+        let is_tensor = pipe.contains("_matrix") && !pipe.starts_with("fp64");
+        let implied = self.implied.iter().find(|(of, _)| of == pipe).map(|(_, clock)| *clock);
+        let lower = implied.or(self.tensor.filter(|_| is_tensor));
+        let from = lower.or(self.boost)?;
+        let to = match (self.own_tensor.filter(|_| is_tensor), self.own_boost) {
+            (Some(tensor), _) => tensor,
+            // A higher boost clock says nothing of a clock below it.
+            (None, Some(boost)) if lower.is_some() => boost.min(from),
+            (None, Some(boost)) => boost,
+            (None, None) => from,
+        };
+        Some(Change { from, to, unit: "MHz" })
+    }
+}
+
+/// The clock in MHz that an exception implies.
+fn implied_clock(exception: &Value) -> Option<f64> {
+    exception.get("implied_clock_mhz").and_then(number)
 }
 
 /// A figure that the user's device has otherwise than its base.
@@ -177,6 +225,31 @@ mod tests {
         assert!(own.achievable.peaks.is_empty() && own.achievable.dram.is_none());
         near(own.memory.bandwidth.unwrap().value.get(), 3352e9);
         assert_eq!((own.sms, own.driver_name), (Some(132), None));
+    }
+
+    /// Peaks hold at the clock that a measured one is compared with: at 1410 of 1410 MHz nothing is scaled again. FP64 on tensor
+    /// cores is at the boost clock: 66.9 × 1410/1980 = 47.6. A B200's peaks are those of 1856 MHz.
+    #[test]
+    fn a_lower_clock_counts_once() {
+        let text = "name = 'capped'\nbase = 'H100 SXM5 80GB'\nboost_clock_mhz = 1410\n";
+        let own = device(text, "capped");
+        let peak = |device: &Device, pipe| device.peak(pipe).unwrap().value.get() / 1e12;
+        let clock = |device: &Device, pipe| device.clock_of(pipe).unwrap().get() / 1e6;
+        for (pipe, expected) in [
+            (Pipe::Fp16Matrix, 989.4 * 1410.0_f64 / 1830.0),
+            (Pipe::Fp64Matrix, 66.9 * 1410.0_f64 / 1980.0),
+        ] {
+            near(peak(&own, pipe), (expected * 1e12).round() / 1e12);
+            near(clock(&own, pipe), 1410.0);
+        }
+        let base = device("name = 'x'\nbase = 'B200'\n", "x");
+        let text = "name = 'capped'\nbase = 'B200'\nboost_clock_mhz = 1500\n";
+        let own = device(text, "capped");
+        for pipe in [Pipe::Fp16Matrix, Pipe::Fp32Vector, Pipe::Fp64Vector] {
+            let ratio = peak(&own, pipe) / peak(&base, pipe);
+            let clocks = clock(&own, pipe) / clock(&base, pipe);
+            assert!((ratio / clocks - 1.0).abs() < 1e-6, "{pipe:?}: {ratio} {clocks}");
+        }
     }
 
     /// A boost clock above that of tensor cores leaves their peaks; half of the SMs halve them.

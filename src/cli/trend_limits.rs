@@ -4,13 +4,15 @@ use crate::compare::Measured;
 use crate::gate::{Action, GateWaiver, Limit, Metric, Policy};
 use crate::history::{Line, Trend, TrendMetric};
 use crate::model::Date;
-use crate::units::{change, change_limit};
+use crate::units::{RelativeChange, Seconds, change, change_limit};
 
 /// Adds what got worse by more than the policy allows, and stayed so: a sentence for the run and each
 /// kernel. What fails, what only warns and what a waiver accepts are told apart.
 pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date) {
-    let lines = trend.whole.iter().chain(&trend.kernels);
+    let lines = trend.kernels.iter().chain(&trend.whole);
     let (mut exceeded, mut warned) = (Vec::new(), Vec::new());
+    // What waived kernels cost, and so no limit on the whole run forbids.
+    let mut accepted = Seconds::ZERO;
     for line in lines {
         let Some((limit, told)) = beyond(trend.metric, line, policy) else { continue };
         let (expired, valid): (Vec<_>, Vec<_>) = policy
@@ -19,7 +21,18 @@ pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date) {
             .filter(|waiver| is_meant(trend.metric, line, waiver))
             .partition(|waiver| waiver.expires.is_some_and(|expires| expires < today));
         match (valid.first(), limit.action) {
-            (Some(waiver), _) => warned.push(format!("waived: {told} ({})", waiver.reason)),
+            (Some(waiver), _) => {
+                accepted += line.cost_s;
+                warned.push(format!("waived: {told} ({})", waiver.reason));
+            }
+            (None, _)
+                if line.kernel.is_none()
+                    && accepted > Seconds::ZERO
+                    && without(line, accepted).shift() <= limit.shift() =>
+            {
+                let rest = change(without(line, accepted));
+                warned.push(format!("waived: {told} ({rest} without the kernels that are waived)"));
+            }
             (None, Action::Fail) => {
                 let expired = expired.iter().filter_map(|waiver| waiver.expires).max();
                 let expired = expired.map_or_else(String::new, |expires| {
@@ -31,6 +44,12 @@ pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date) {
         }
     }
     (trend.exceeded, trend.warned) = (exceeded, warned);
+}
+
+/// How far the whole run is above its best level without what is accepted.
+fn without(whole: &Line, accepted: Seconds) -> RelativeChange {
+    let best = whole.run_s - whole.cost_s;
+    RelativeChange::new((whole.cost_s - accepted) / best)
 }
 
 /// The limit that a line exceeds, if it has one that is to be told of, and the sentence about it.

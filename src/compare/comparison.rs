@@ -125,6 +125,8 @@ pub struct Contribution {
     pub was: Option<String>,
     /// Grid and block, such as `108 / 256`; empty where not known.
     pub shape: String,
+    /// Framework operator and parameters.
+    pub operator: Option<String>,
     /// Time of all its launches in a run of the baseline (the median of its runs without those left out), for
     /// the same amount of work, in seconds.
     pub before_s: Seconds,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Evidence;
 use super::run::{Run, RunFile, RunKernel};
+use super::shared::RUNS_THAT_DRIFT;
 use crate::model::Profiler;
 use crate::units::change;
 
@@ -137,10 +138,14 @@ fn instrument(file: &RunFile) -> &str {
 /// Says what became of the drift over the declared order of the runs.
 pub(super) fn drift(total: &Evidence, order: &[bool]) -> Option<String> {
     let letters = letters(order)?;
+    let runs = total.before + total.after;
     Some(match total.drift {
         Some(drift) => format!(
             "in the order {letters} the total drifts by {} from each run to the next; this is subtracted from its change",
             change(drift.change())
+        ),
+        None if runs < RUNS_THAT_DRIFT => format!(
+            "{runs} runs are too few to tell drift from a change; {RUNS_THAT_DRIFT} in turns are enough, such as ABBA"
         ),
         None => format!(
             "the order {letters} cannot tell drift from a change; alternate the runs, such as ABBA or ABAB"

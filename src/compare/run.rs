@@ -198,10 +198,14 @@ impl RunKernel {
         if grid == "-" && block == "-" { String::new() } else { format!("{grid} / {block}") }
     }
 
-    /// Returns how many launches its bytes and operations are of: those with a duration, or all where none has one.
+    /// Returns how many launches its bytes and operations are of in a run with this warm-up: those with a duration,
+    /// first ones included, or all where none has one.
     #[must_use]
-    pub const fn counted_launches(&self) -> u64 {
-        if self.timed > 0 { self.timed } else { self.launches }
+    pub fn counted_launches(&self, warmup: u32) -> u64 {
+        if self.timed == 0 {
+            return self.launches;
+        }
+        self.launches.min(self.timed + self.cold_launches(warmup))
     }
 
     /// Returns how many of its first launches a run with this warm-up leaves out of its times: one launch at least is

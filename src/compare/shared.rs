@@ -23,7 +23,7 @@ const AGREEING_KERNELS_OF_RUNS: usize = 3;
 const AGREEMENT: Shift = Shift::new(0.05);
 
 /// Runs of both sides needed to separate drift from a change: two of each, alternating.
-const RUNS_THAT_DRIFT: usize = 4;
+pub(super) const RUNS_THAT_DRIFT: usize = 4;
 
 /// Ratios of launches that differ by less than 2% are equal: a loop that ran once more or less.
 const SAME_WORK: Shift = Shift::new(0.02);

@@ -213,6 +213,19 @@ impl<'a> Group<'a> {
         all as f64 / self.by_run.len().max(1) as f64
     }
 
+    /// Launches that bytes and operations are of, in all runs.
+    fn counted_launches(&self) -> u64 {
+        let of = |(kernels, warmup): (&Vec<&RunKernel>, &u32)| -> u64 {
+            kernels.iter().map(|kernel| kernel.counted_launches(*warmup)).sum()
+        };
+        self.by_run.iter().zip(&self.warmup).map(of).sum()
+    }
+
+    /// The operator of its kernels.
+    pub(super) fn operator(&self) -> Option<String> {
+        self.all().next().and_then(|kernel| kernel.operator.clone())
+    }
+
     /// Time of all kernels in each run; zero in a run that has none of them.
     pub(super) fn times(&self) -> Vec<f64> {
         let of = |(kernels, warmup): (&Vec<&RunKernel>, &u32)| -> f64 {
@@ -226,7 +239,7 @@ impl<'a> Group<'a> {
         let per_launch = |of: &dyn Fn(&RunKernel) -> Option<f64>| {
             let of_side = |group: &Self| {
                 let sum = group.all().map(of).sum::<Option<f64>>()?;
-                let launches: u64 = group.all().map(RunKernel::counted_launches).sum();
+                let launches = group.counted_launches();
                 (sum > 0.0 && launches > 0).then(|| sum / launches as f64)
             };
             groups.as_ref().map(of_side).known()
@@ -285,8 +298,7 @@ impl<'a> Group<'a> {
             runs,
             in_runs,
             launches: self.all().map(|kernel| kernel.launches as f64).sum::<f64>() / per_run,
-            counted: self.all().map(|kernel| kernel.counted_launches() as f64).sum::<f64>()
-                / per_run,
+            counted: self.counted_launches() as f64 / per_run,
             time_s: Seconds::new(self.times().iter().sum::<f64>() / per_run),
             launch_s: Seconds::new(median(&known).map_or(0.0, f64::exp)),
             share: self.all().map(|kernel| kernel.share).sum::<Share>() / per_run,
@@ -298,7 +310,7 @@ impl<'a> Group<'a> {
             savings_s: time(&|kernel| kernel.savings_s),
             clock_hz: self.clock(),
             category: first.map(|kernel| kernel.category.clone()).unwrap_or_default(),
-            operator: first.and_then(|kernel| kernel.operator.clone()),
+            operator: self.operator(),
             full_name: first.map(|kernel| kernel.full_name.clone()).unwrap_or_default(),
             shape: self.shape(),
             device: self.device.clone(),

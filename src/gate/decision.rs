@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use super::policy::{Action, Metric};
 use super::value::{Allowed, Value};
-use crate::compare::{Comparison, MatchLevel, Measured, ProposalKind};
+use crate::compare::{
+    Comparison, Contribution, ContributionKind, MatchLevel, Measured, ProposalKind,
+};
 use crate::units::{Probability, RelativeChange, Seconds, Share};
 
 /// Result of one check: of a kernel, of the whole run, or of a rule of the policy.
@@ -133,6 +135,17 @@ impl Subject {
             shape: measured.shape.clone(),
             device: measured.device.clone(),
             operator: measured.operator.clone(),
+        }
+    }
+
+    /// Whether it is the kernel of a part of the total that both sides have.
+    pub(super) fn is_part(&self, part: &Contribution) -> bool {
+        let is_lone = matches!(part.kind, ContributionKind::New | ContributionKind::Vanished);
+        match self {
+            Self::Run => false,
+            Self::Kernel { name, shape, operator, .. } => {
+                !is_lone && part.name == *name && part.shape == *shape && part.operator == *operator
+            }
         }
     }
 

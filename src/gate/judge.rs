@@ -7,7 +7,7 @@ use super::decision::{Check, Decision, Detectable, Guess, Outcome, Subject, Verd
 use super::policy::{Action, Metric, Normalize, Policy};
 use super::value::Allowed;
 use super::{bounds, coverage, damaged, idle, kernels, whole, words};
-use crate::compare::{self, Basis, Comparison, Lone, Run};
+use crate::compare::{self, Basis, Comparison, Contribution, Lone, Run};
 use crate::model::Date;
 use crate::units::{Seconds, Shift};
 
@@ -296,28 +296,30 @@ impl Found {
         self.waive_total();
     }
 
-    /// Accepts a total that is beyond its limit only by what waived kernels take longer.
+    /// Accepts a total that is beyond its limit only by what waived kernels take longer. A kernel that is new counts:
+    /// it may do the work of one that is gone.
     fn waive_total(&mut self) {
-        let mut kernels: Vec<(&Subject, Seconds)> = Vec::new();
-        for check in self.checks.iter().filter(|check| check.waived.is_some()) {
-            let longer = check.delta_s.filter(|delta| *delta > Seconds::ZERO);
-            if let (Subject::Kernel { .. }, Some(longer)) = (&check.subject, longer)
-                && !kernels.iter().any(|(known, _)| **known == check.subject)
-            {
-                kernels.push((&check.subject, longer));
-            }
-        }
-        let longer: Seconds = kernels.iter().map(|(_, longer)| *longer).sum();
-        if longer <= Seconds::ZERO {
+        let Some(comparison) = &self.comparison else { return };
+        let waived = |part: &Contribution| {
+            let is_of_time =
+                |check: &&Check| matches!(check.metric, Metric::Time | Metric::KernelTotal);
+            let mut checks = self.checks.iter().filter(|check| check.waived.is_some());
+            checks.any(|check| is_of_time(&check) && check.subject.is_part(part))
+        };
+        let parts = comparison.contributions.parts.iter();
+        let parts = parts.filter(|part| part.change_s > Seconds::ZERO && waived(part));
+        let longer: Seconds = parts.map(|part| part.change_s).sum();
+        // What the baseline takes for the same amount of work.
+        let before = comparison.current.time_s - comparison.contributions.change_s;
+        if longer <= Seconds::ZERO || before <= Seconds::ZERO {
             return;
         }
         for check in self.checks.iter_mut().filter(|check| check.metric == Metric::Total) {
-            let known = (check.before, check.change, check.limit);
-            let (Some(before), Some(change), Some(Allowed::Change(limit))) = known else {
+            let (Some(change), Some(Allowed::Change(limit))) = (check.change, check.limit) else {
                 continue;
             };
-            let rest = change.get() - longer.get() / before.value;
-            if check.action > Action::Notice && before.value > 0.0 && rest <= limit.get() {
+            let rest = change.get() - longer / before;
+            if check.action > Action::Notice && rest <= limit.get() {
                 let rest = crate::units::change(rest);
                 check.action = Action::Notice;
                 check.waived = Some(format!("{rest} without the kernels that are waived"));

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::GateReport;
-use crate::compare::{self, Lone, Run};
+use crate::compare::{self, Lone, Measured, Run};
 use crate::gate::Outcome;
 use crate::report::view::printable;
 use crate::units::{Factor, Seconds};
@@ -107,14 +107,16 @@ fn over_runs(metric: &'static str, values: &[f64]) -> Figure {
     Figure { range, ..figure(None, metric, "seconds", mean) }
 }
 
-/// Returns a name for each kernel, with its shape and, where several have it or it is long, a hash of all that tells
-/// kernels apart. It depends on no other kernel's time, so that a series keeps its kernel.
+/// Returns a name for each kernel, with its operator and shape and, where it is long or kernels of several devices have
+/// it, a hash of all that tells kernels apart. It depends on no other kernel's time, so that a series keeps its kernel.
 fn names(kernels: &[Lone]) -> Vec<String> {
     let plain: Vec<String> = kernels
         .iter()
-        .map(|kernel| match kernel.measured.shape.as_str() {
-            "" => printable(&kernel.name),
-            shape => printable(&format!("{} [{shape}]", kernel.name)),
+        .map(|kernel| {
+            let Measured { operator, shape, .. } = &kernel.measured;
+            let operator = operator.as_ref().map(|operator| format!(" [{operator}]"));
+            let shape = if shape.is_empty() { String::new() } else { format!(" [{shape}]") };
+            printable(&format!("{}{}{shape}", kernel.name, operator.unwrap_or_default()))
         })
         .collect();
     let mut sharing: BTreeMap<&str, usize> = BTreeMap::new();

@@ -233,7 +233,9 @@ fn creep_fails_by_the_anchor_and_in_the_trend() {
     };
     let (code, out) = waived("2999-01-31");
     assert!(out.contains("waived: softmax is +"), "{out}");
-    assert_eq!(code, i32::from(out.contains("the whole run is +")), "{out}");
+    // The whole run is slower by the softmax alone.
+    assert!(!out.contains("\nLimits exceeded"), "{out}");
+    assert_eq!(code, 0, "{out}");
     let (code, out) = waived("2020-01-31");
     assert_eq!(code, 1);
     assert!(out.contains("limit +5%; the waiver for it expired on 2020-01-31"), "{out}");

@@ -84,6 +84,47 @@ fn findings_of_two_operators_are_two() {
     assert_eq!(fingerprints("one", [1.0, 1.3]), both[..1]);
 }
 
+/// A kernel that takes the place of another, and is waived, is no excuse for all others; nor is one that was launched less
+/// often than before, with another number of launches.
+#[test]
+fn a_waived_kernel_excuses_only_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "main", [1.0, 1.0]);
+    // All but the waived kernel take 5% longer, and the run has half the launches.
+    for run in 0..5 {
+        let text = std::fs::read_to_string(at.join(format!("main-{run}.csv"))).unwrap();
+        let lines = text.lines().enumerate().filter(|(number, _)| *number == 0 || number % 2 == 0);
+        let slower = |line: &str, factor: f64| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let time: f64 = cells[2].parse().unwrap();
+            format!("{},{},{},{}", cells[0], cells[1], time * factor, cells[3])
+        };
+        let lines = lines.map(|(number, line)| match number {
+            0 => line.to_owned(),
+            _ if line.starts_with("gelu") => slower(line, 1.4),
+            _ => slower(line, 1.045),
+        });
+        let text = lines.collect::<Vec<_>>().join("\n") + "\n";
+        std::fs::write(at.join(format!("less-{run}.csv")), &text).unwrap();
+        std::fs::write(at.join(format!("new-{run}.csv")), text.replace("gelu,gelu", "glu_v9,glu"))
+            .unwrap();
+    }
+    let policy = "[gate]\nnew = \"fail\"\nrenamed = \"none\"\n";
+    for (label, kernel) in [("less", "gelu"), ("new", "glu_v9")] {
+        let waiver = format!("[[gate.waiver]]\nkernel = \"{kernel}\"\nreason = \"known\"\n");
+        std::fs::write(at.join("policy.toml"), format!("{policy}{waiver}")).unwrap();
+        let pattern = format!("{label}-*.csv");
+        let base = [&pattern, "--baseline", "main-*.csv", "--policy", "policy.toml"];
+        let found = gate(at, &[&base[..], &["--format", "json"]].concat());
+        let found: serde_json::Value = serde_json::from_str(&found.out).unwrap();
+        let mut checks = found["checks"].as_array().unwrap().iter();
+        let waived = checks.clone().filter(|check| !check["waived"].is_null()).count();
+        let total = checks.find(|check| check["metric"] == "total").unwrap();
+        assert_eq!((total["action"].as_str(), waived), (Some("fail"), 1), "{label}: {total}");
+    }
+}
+
 #[test]
 fn a_series_of_a_tracker_is_of_one_kernel() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,6 +165,11 @@ fn launches_without_a_time_do_not_make_the_others_do_less() {
         assert_eq!(bounded.code, 1, "{file}: {}{}", bounded.out, bounded.err);
         assert!(bounded.out.contains("1.00 MB"), "{file}: {}", bounded.out);
     }
+    // First launches are left out of times, and of nothing else.
+    let policy = policy.replace("0.8MB", "1.1MB");
+    std::fs::write(at.join("most.toml"), policy).unwrap();
+    let warmed = gate(at, &["main-0.csv", "--policy", "most.toml", "--warmup", "5"]);
+    assert_eq!(warmed.code, 0, "{}{}", warmed.out, warmed.err);
     let tracked = gate(at, &["half.csv", "--policy", "bytes.toml", "--format", "openmetrics"]);
     assert!(!tracked.out.lines().any(|line| line.ends_with(" 0") && line.contains("time_seconds")));
 }

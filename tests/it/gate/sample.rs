@@ -326,6 +326,7 @@ fn contributions() -> Contributions {
         name: name.to_owned(),
         was: None,
         shape: "108 / 256".to_owned(),
+        operator: None,
         before_s: Seconds::new(before_s),
         after_s: Seconds::new(after_s),
         change_s: Seconds::new(after_s - before_s),
