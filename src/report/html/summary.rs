@@ -178,7 +178,7 @@ pub(super) fn notices(report: &Report<'_>) -> Vec<Notice> {
         add(
             "Selection",
             format!(
-                "{} of {kernels}{of_time}; the figures above are of the whole run",
+                "{} of {kernels}{of_time}; GPU time, savings and speedup are of the whole run",
                 analysis.kernels.len()
             ),
         );

@@ -88,7 +88,9 @@ impl Waits {
     fn most(&self, run: &Run<'_>) -> (String, String) {
         let least = self.total() * MOST;
         let graph = match (run.graph(), run.is_in_graphs()) {
-            (graph, true) => format!("most work is in {graph}s already: put more of it into each"),
+            (graph, true) => {
+                format!("put more of the step into each {graph}: most work is in some already")
+            }
             (graph, false) => format!("use a {graph} or torch.compile"),
         };
         if self.in_calls >= least {
@@ -100,7 +102,7 @@ impl Waits {
                 gaps => format!("{gaps} gaps of 1 ms or more"),
             };
             let next = if self.launch >= least {
-                "most of it is in launch calls: warm up first, a kernel's first launch loads its module"
+                "warm up before profiling: most of it is in launch calls, and a kernel's first launch loads its module"
             } else {
                 "find out what the host does then: loading data, compiling, logging"
             };
