@@ -56,7 +56,7 @@ fn spread(kernel: &str, mut inputs: Vec<(f64, usize)>) -> Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Head, Origin, Quantity, Source, Values};
+    use crate::model::{Head, Origin, OriginKind, Quantity, Source, Values};
 
     #[test]
     fn the_slowest_input_of_a_kernel_is_found() {
@@ -68,8 +68,12 @@ mod tests {
             values.set(Quantity::Duration, time, origin);
             profile.launches.push(Head { source, name, count: 1, ..Head::default() }, &values);
         }
+        // A time under instrumentation is none of the kernel.
+        let slowed = Origin { kind: OriginKind::Instrumented, ..Origin::measured("t") };
+        let mut values = Values::default();
+        values.set(Quantity::Duration, 900.0, profile.origins.id(&slowed));
         let untimed = Head { source: 3, name, count: 1, ..Head::default() };
-        profile.launches.push(untimed, &Values::default());
+        profile.launches.push(untimed, &values);
         let ranks = compare_inputs(&profile).unwrap();
         assert_eq!(
             ranks.ranks.iter().map(|rank| rank.measured.map(Seconds::get)).collect::<Vec<_>>(),

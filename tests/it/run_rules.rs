@@ -158,7 +158,35 @@ fn a_gpu_that_waits_for_the_host_is_told_with_what_most_of_it_is() {
     let busy = (1..)
         .zip(busy)
         .flat_map(|(number, (at, dur, called))| launched(100 + at, dur, 100 + called, number));
-    let cases: [(Vec<String>, Option<Said>); 5] = [
+    // Two graphs of two kernels each, 300 µs apart, 230 of them before the second call.
+    let graphs = [(90, 100, 1), (430, 500, 2)].into_iter().flat_map(|(called, at, number)| {
+        [
+            call("cudaGraphLaunch", 1, (called, 5), number),
+            kernel(at, 50, number),
+            kernel(at + 50, 50, number),
+        ]
+    });
+    // One gap of 1.2 ms, all but 10 µs of it after the call.
+    let first = [(100, 100, 90), (1400, 100, 210)];
+    let first =
+        (1..).zip(first).flat_map(|(number, (at, dur, called))| launched(at, dur, called, number));
+    let cases: [(Vec<String>, Option<Said>); 7] = [
+        (
+            graphs.collect(),
+            Some((
+                "the GPU waits 300 µs for the host (60.0% of the span); 230 µs before launch calls",
+                "put more of the step into each CUDA graph",
+                300.0,
+            )),
+        ),
+        (
+            first.collect(),
+            Some((
+                "the GPU waits 1.20 ms for the host (85.7% of the span); 1.20 ms in one gap",
+                "warm up before profiling",
+                1200.0,
+            )),
+        ),
         (
             short.collect(),
             Some((

@@ -419,6 +419,9 @@ mod tests {
         // A run for each group of metrics.
         let profile = read(&[one.clone(), bytes.clone()]);
         assert_eq!((profile.launches.len(), sum(&profile, Quantity::DramBytes)), (1, 128.0));
+        // A transaction of shared memory is 128 bytes: 4 of each bank.
+        let shared = row("shared_load_transactions", 3) + &row("shared_store_transactions", 1);
+        assert_eq!(sum(&read(&[shared]), Quantity::SharedBytes), 512.0);
         // The same table twice.
         let profile = read(&[one.clone(), one.clone()]);
         assert_eq!((profile.launches.len(), profile.sources[0].repeated), (1, 10));

@@ -104,7 +104,25 @@ fn has_little_work(subject: &Subject<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::RULE;
+    use crate::model::Pipe;
     use crate::rules::engine::bench_launches::h100;
+    use crate::rules::engine::bench_table::kernel;
+
+    /// 640 numbers added in two blocks: 2.6 kB take no time, and 132 blocks would have nothing to share. 67 MB take 20 µs.
+    #[test]
+    fn what_is_hardly_any_work_is_not_to_be_divided() {
+        let found = |bytes: f64| {
+            kernel("void at::native::reduce_kernel<512, 1>(float*)", 40.0)
+                .grid(2, 512)
+                .work(Pipe::Fp32Vector, bytes / 4.0)
+                .bytes(bytes)
+                .found(&RULE)
+        };
+        let (little, much) = (found(2.6e3).next.unwrap(), found(67e6).next.unwrap());
+        assert_eq!(little, "batch or fuse it: its work is too little for 132 blocks");
+        assert_eq!(much, "split the work into at least 132 blocks");
+    }
 
     /// An H100 has 132 SMs: persistent kernels fill most of them, or have too few tiles.
     #[test]

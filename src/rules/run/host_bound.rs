@@ -88,9 +88,7 @@ impl Waits {
     fn most(&self, run: &Run<'_>) -> (String, String) {
         let least = self.total() * MOST;
         let graph = match (run.graph(), run.is_in_graphs()) {
-            (graph, true) => {
-                format!("put more of the step into each {graph}: most work is in some already")
-            }
+            (graph, true) => format!("put more of the step into each {graph}"),
             (graph, false) => format!("use a {graph} or torch.compile"),
         };
         if self.in_calls >= least {
@@ -102,7 +100,7 @@ impl Waits {
                 gaps => format!("{gaps} gaps of 1 ms or more"),
             };
             let next = if self.launch >= least {
-                "warm up before profiling: most of it is in launch calls, and a kernel's first launch loads its module"
+                "warm up before profiling: a kernel's first launch loads its module"
             } else {
                 "find out what the host does then: loading data, compiling, logging"
             };
