@@ -168,13 +168,20 @@ impl Config {
             let help = "the tables are [rules], [rule.NAME], [analysis], [[group]], [[waiver]], [[closed-form]], \
                         [[custom-rule]], [gate]; the key is kernel-names";
             let fault = plain::toml(text, &error);
-            let help = match fault.help.as_str() {
+            let of_a_machine = ["device", "devices", "ceilings"]
+                .into_iter()
+                .find(|key| fault.message == format!("unknown key \"{key}\""));
+            let help = match (of_a_machine, fault.help.as_str()) {
+                (Some(key), _) => format!(
+                    "what belongs to a machine is set by --{key}, or by ROOFLINT_{} for all calls",
+                    key.to_uppercase()
+                ),
                 // The key is right.
-                "" if fault.message.starts_with("expected ") => {
+                (None, "") if fault.message.starts_with("expected ") => {
                     "docs/configuration.md shows each key with a value".to_owned()
                 }
-                "" => help.to_owned(),
-                help => help.to_owned(),
+                (None, "") => help.to_owned(),
+                (None, help) => help.to_owned(),
             };
             ConfigError::Wrong {
                 path: path.to_owned(),
@@ -355,6 +362,7 @@ form = "gemm m={m} n={n} k=64 dtype=fp16"
                 "3:8: \"1x2x3x4\" is not a grid; write it as",
             ),
             ("[gates]\n", "1:2: unknown key \"gates\""),
+            ("device = \"L4\"\n", "set by --device, or by ROOFLINT_DEVICE"),
             ("[gates]\n", "did you mean \"gate\"? the keys here are rules, rule, waiver"),
             ("[rules\n", "rooflint.toml:1:"),
         ] {
