@@ -21,6 +21,10 @@ pub(super) struct Scene {
     /// In the order of the report.
     pub(super) points: Vec<Point>,
     /// Kernels that have no place on the picture, and why.
+    #[cfg_attr(
+        all(not(feature = "page"), not(test)),
+        expect(dead_code, reason = "the page lists them")
+    )]
     pub(super) absent: Vec<Absent>,
 }
 
