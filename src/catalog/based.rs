@@ -212,7 +212,7 @@ mod tests {
         assert!((one / two - 1.0).abs() < 1e-9, "{one} {two}");
     }
 
-    /// 989.4 TFLOP/s are those of 1830 MHz, 66.9 those of 1980: at 1500, 989.4 × 1500/1830 = 811.0 and 66.9 × 1500/1980 = 50.7.
+    /// 989.4 TFLOP/s hold at 1830 MHz, 66.9 at 1980: at 1500, 989.4 × 1500/1830 = 811.0 and 66.9 × 1500/1980 = 50.7.
     #[test]
     fn peaks_follow_a_lower_clock() {
         let text = "name = 'H100 capped'\nbase = 'H100 SXM5 80GB'\nboost_clock_mhz = 1500\n";
@@ -228,7 +228,7 @@ mod tests {
     }
 
     /// Peaks hold at the clock that a measured one is compared with: at 1410 of 1410 MHz nothing is scaled again. FP64 on tensor
-    /// cores is at the boost clock: 66.9 × 1410/1980 = 47.6. A B200's peaks are those of 1856 MHz.
+    /// cores is at the boost clock: 66.9 × 1410/1980 = 47.6. A B200's peaks hold at 1856 MHz.
     #[test]
     fn a_lower_clock_counts_once() {
         let text = "name = 'capped'\nbase = 'H100 SXM5 80GB'\nboost_clock_mhz = 1410\n";

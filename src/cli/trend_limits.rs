@@ -7,14 +7,14 @@ use crate::model::Date;
 use crate::units::{RelativeChange, Seconds, change, change_limit};
 
 /// Adds what got worse by more than the policy allows, and stayed so: a sentence for the run and each
-/// kernel. What fails, what only warns and what a waiver accepts are told apart.
+/// kernel. What fails, what only warns and what a waiver accepts are kept apart.
 pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date) {
     let lines = trend.kernels.iter().chain(&trend.whole);
     let (mut exceeded, mut warned) = (Vec::new(), Vec::new());
     // What waived kernels cost, and so no limit on the whole run forbids.
     let mut accepted = Seconds::ZERO;
     for line in lines {
-        let Some((limit, told)) = beyond(trend.metric, line, policy) else { continue };
+        let Some((limit, sentence)) = beyond(trend.metric, line, policy) else { continue };
         let (expired, valid): (Vec<_>, Vec<_>) = policy
             .waivers
             .iter()
@@ -23,7 +23,7 @@ pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date) {
         match (valid.first(), limit.action) {
             (Some(waiver), _) => {
                 accepted += line.cost_s;
-                warned.push(format!("waived: {told} ({})", waiver.reason));
+                warned.push(format!("waived: {sentence} ({})", waiver.reason));
             }
             (None, _)
                 if line.kernel.is_none()
@@ -31,16 +31,18 @@ pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date) {
                     && without(line, accepted).shift() <= limit.shift() =>
             {
                 let rest = change(without(line, accepted));
-                warned.push(format!("waived: {told} ({rest} without the kernels that are waived)"));
+                warned.push(format!(
+                    "waived: {sentence} ({rest} without the kernels that are waived)"
+                ));
             }
             (None, Action::Fail) => {
                 let expired = expired.iter().filter_map(|waiver| waiver.expires).max();
                 let expired = expired.map_or_else(String::new, |expires| {
                     format!("; the waiver for it expired on {expires}")
                 });
-                exceeded.push(format!("{told}{expired}"));
+                exceeded.push(format!("{sentence}{expired}"));
             }
-            (None, _) => warned.push(told),
+            (None, _) => warned.push(sentence),
         }
     }
     (trend.exceeded, trend.warned) = (exceeded, warned);
@@ -52,7 +54,7 @@ fn without(whole: &Line, accepted: Seconds) -> RelativeChange {
     RelativeChange::new((whole.cost_s - accepted) / best)
 }
 
-/// The limit that a line exceeds, if it has one that is to be told of, and the sentence about it.
+/// The limit that a line exceeds, if it has one worth a report, and the sentence about it.
 fn beyond<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<(&'a Limit, String)> {
     // A kernel that the newest run does not have costs nothing any more.
     let is_there = line.values.last().is_some_and(Option::is_some);

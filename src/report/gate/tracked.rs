@@ -108,7 +108,7 @@ fn over_runs(metric: &'static str, values: &[f64]) -> Figure {
 }
 
 /// Returns a name for each kernel, with its operator and shape and, where it is long or kernels of several devices have
-/// it, a hash of all that tells kernels apart. It depends on no other kernel's time, so that a series keeps its kernel.
+/// it, a hash of all by which kernels differ. It depends on no other kernel's time, so that a series keeps its kernel.
 fn names(kernels: &[Lone]) -> Vec<String> {
     let plain: Vec<String> = kernels
         .iter()

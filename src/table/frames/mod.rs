@@ -407,7 +407,7 @@ fn with_launches(profile: &Profile) -> Result<DataFrame, PolarsError> {
         source.push(u32::from(launch.head.source));
         kernel.push(launch.head.name.0);
         count.push(u64::from(launch.head.count));
-        // A time under instrumentation is no time of the kernel.
+        // Instrumentation slows a kernel down: such a time is not its own.
         let known = launch.duration().filter(|(_, origin)| origin.kind != OriginKind::Instrumented);
         time.push(known.map(|(time, _)| time.get() * f64::from(launch.head.count)));
     }
