@@ -249,12 +249,12 @@ impl Manifest {
 
 /// Returns the ceilings that an analysis of these parts uses if none are asked for.
 pub(super) fn ceilings<'a>(parts: impl IntoIterator<Item = &'a PartEntry>) -> CeilingSet {
-    let (mut timed, mut without) = (0, 0);
+    let (mut is_timed, mut is_lacking) = (false, false);
     for part in parts {
-        timed += part.timed_rows;
-        without += part.rows_without_clock;
+        is_timed |= part.timed_rows > 0;
+        is_lacking |= part.rows_without_clock > 0;
     }
-    let is_clocked = timed > 0 && without == 0;
+    let is_clocked = is_timed && !is_lacking;
     if is_clocked { CeilingSet::MeasuredClock } else { CeilingSet::Spec }
 }
 

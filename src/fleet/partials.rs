@@ -400,10 +400,11 @@ impl Ledger {
         rows: u64,
         named: impl Fn(usize) -> String,
     ) -> Result<(CeilingSet, Vec<Rank>), IngestError> {
-        let known = [CeilingSet::Spec, CeilingSet::MeasuredClock, CeilingSet::Achievable];
-        let ceilings = known.into_iter().find(|set| set.label() == ceilings).ok_or_else(|| {
-            IngestError::new(named(number), format!("unknown ceilings {ceilings:?}")).help(AGAIN)
-        })?;
+        let ceilings =
+            CeilingSet::ALL.into_iter().find(|set| set.label() == ceilings).ok_or_else(|| {
+                IngestError::new(named(number), format!("unknown ceilings {ceilings:?}"))
+                    .help(AGAIN)
+            })?;
         // Files come in any order; the later on the command line is the one that does not fit.
         let of = (number, ceilings);
         let known = self.ceilings.get_or_insert(of);

@@ -126,7 +126,7 @@ impl Rows {
         if let Some(source) = self.profile.sources.get_mut(at) {
             source.keeps_caches |= row.keeps_caches;
             source.rows += 1;
-            source.launches += 1;
+            source.launches += row.launches.map_or(1, u64::from);
         }
         u16::try_from(at).unwrap_or(u16::MAX)
     }

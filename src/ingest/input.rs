@@ -275,10 +275,58 @@ fn parquet(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>, Fault> {
 #[cfg(feature = "encodings")]
 #[expect(clippy::unnecessary_wraps, reason = "the same signatures as without the feature")]
 mod decoded {
-    use std::io::{self, Read};
+    use std::io::{self, BufRead, Read};
+
+    use flate2::bufread::GzDecoder;
+
+    type Source = io::BufReader<Box<dyn Read + Send>>;
+
+    /// The members of a gzip file. Zeros after the last one pad it, as `gzip` itself takes them.
+    enum Members {
+        One(Box<GzDecoder<Source>>),
+        Padding(Source),
+    }
+
+    impl Read for Members {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            loop {
+                match self {
+                    Self::One(member) => {
+                        let read = member.read(buffer)?;
+                        if read > 0 || buffer.is_empty() {
+                            return Ok(read);
+                        }
+                        let empty: Box<dyn Read + Send> = Box::new(io::empty());
+                        let empty = io::BufReader::with_capacity(0, empty);
+                        let mut rest =
+                            std::mem::replace(&mut **member, GzDecoder::new(empty)).into_inner();
+                        let is_next = rest.fill_buf()?.first() == Some(&0x1f);
+                        *self = if is_next {
+                            Self::One(Box::new(GzDecoder::new(rest)))
+                        } else {
+                            Self::Padding(rest)
+                        };
+                    }
+                    Self::Padding(rest) => {
+                        let padding = rest.fill_buf()?;
+                        let length = padding.len();
+                        if padding.iter().any(|byte| *byte != 0) {
+                            return Err(io::Error::other(
+                                "what follows the end of the compressed data is not gzip",
+                            ));
+                        }
+                        if length == 0 {
+                            return Ok(0);
+                        }
+                        rest.consume(length);
+                    }
+                }
+            }
+        }
+    }
 
     pub(super) fn gzip(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
-        Ok(Box::new(flate2::read::MultiGzDecoder::new(raw)))
+        Ok(Box::new(Members::One(Box::new(GzDecoder::new(io::BufReader::new(raw))))))
     }
 
     pub(super) fn zstd(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {

@@ -93,6 +93,11 @@ impl Numerals {
         self.parse_marked(cell).map(Some)
     }
 
+    /// The byte before the fraction.
+    pub(super) fn decimal_mark(self) -> u8 {
+        self.marks().0
+    }
+
     fn marks(self) -> (u8, u8) {
         match self.decimal {
             DecimalSign::Point => (b'.', b','),
@@ -221,7 +226,7 @@ const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 /// The ways profilers, pandas and spreadsheets write that there is no value.
-pub(super) fn is_missing(cell: &[u8]) -> bool {
+pub(in crate::ingest) fn is_missing(cell: &[u8]) -> bool {
     const WORDS: [&[u8]; 10] =
         [b"", b"-", b"n/a", b"na", b"nan", b"no data", b"null", b"none", b"(!) n/a", b"(!) nan"];
     cell.len() <= 7 && WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))

@@ -366,16 +366,21 @@ fn split_quoted(text: &[u8], delimiter: u8, cells: &mut Vec<(usize, usize)>) -> 
     }
 }
 
-/// The quote that closes a field: the last of an odd run, with a delimiter or the end after it.
+/// The quote that closes a field: the last of an odd run, with a delimiter or the end after it. None where another quoted
+/// field begins inside: a line end was lost, and the next row would be part of a name.
 fn closing_quote(text: &[u8], from: usize, delimiter: u8) -> Option<usize> {
     let mut at = from;
+    let mut has_text_behind = false;
     loop {
         let start = at + text[at..].iter().position(|byte| *byte == b'"')?;
         let run = text[start..].iter().take_while(|byte| **byte == b'"').count();
         let after = start + run;
         if run % 2 == 1 && text.get(after).is_none_or(|byte| *byte == delimiter) {
-            return Some(after - 1);
+            let inside = &text[from..after - 1];
+            let is_joined = || inside.windows(2).any(|pair| pair == [delimiter, b'"']);
+            return Some(after - 1).filter(|_| !has_text_behind || !is_joined());
         }
+        has_text_behind |= run % 2 == 1;
         at = after;
     }
 }

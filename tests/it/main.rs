@@ -40,6 +40,7 @@ mod judged;
 mod laws;
 mod levels;
 mod metrics;
+mod misread;
 mod ncu_report;
 #[cfg(feature = "sqlite")]
 mod nsys;

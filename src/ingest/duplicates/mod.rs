@@ -94,7 +94,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
         return;
     }
     let keys = Keys::new(profile);
-    let (groups, twins) = compare(profile, which, &keys);
+    let (groups, mut twins) = compare(profile, which, &keys);
     let mut gone = vec![false; profile.launches.len()];
     let mut told: BTreeMap<(u16, u16), (usize, usize)> = BTreeMap::new();
     let mut other_runs: BTreeMap<u16, usize> = BTreeMap::new();
@@ -111,8 +111,15 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
         let rows = group.rows.iter().map(|row| *row as usize);
         let is_shared = |row: &usize| known.contains(&keys.of(profile, *row));
         let shared: Vec<usize> = rows.filter(is_shared).collect();
+        let mut same = same;
         if shared.len() != same {
-            continue;
+            let Some((cut, whole)) = cut_off(profile, &keys, [group, &groups[first]], &twins)
+                .filter(|_| which == Which::All && shared.len() == same + 1)
+            else {
+                continue;
+            };
+            twins.insert(cut, whole);
+            same += 1;
         }
         let told = told.entry((group.source, groups[first].source)).or_default();
         told.0 += same;
@@ -165,6 +172,39 @@ fn name_all(profile: &mut Profile, renamed: &HashMap<(u16, NameId), HashSet<Name
             profile.launches.describe(row, &Head { name: *name, ..head });
         }
     }
+}
+
+/// The one launch that two inputs have different figures of, in the second and in the first, where the second was cut off
+/// within it: it is the first or last one there, and has the same time or none.
+fn cut_off(
+    profile: &Profile,
+    keys: &Keys,
+    [group, first]: [&Group; 2],
+    twins: &HashMap<u32, u32>,
+) -> Option<(u32, u32)> {
+    /// Fewer launches that are the same may be so by chance.
+    const FEWEST: usize = 4;
+    let known: HashMap<Key, u32> =
+        first.rows.iter().map(|row| (keys.of(profile, *row as usize), *row)).collect();
+    let whole_of = |row: u32| known.get(&keys.of(profile, row as usize)).copied();
+    let shared = group.rows.iter().filter(|row| whole_of(**row).is_some());
+    if shared.count() <= FEWEST {
+        return None;
+    }
+    let ends = [group.rows.first()?, group.rows.last()?];
+    let cut = ends.into_iter().find(|row| !twins.contains_key(row))?;
+    let whole = whole_of(*cut)?;
+    let times = [*cut, whole].map(|row| time(profile, row as usize));
+    let is_same_time = times[0].zip(times[1]).is_none_or(|(one, two)| one == two);
+    let heads = [*cut, whole].map(|row| profile.launches.head(row as usize));
+    let lacks = Quantity::all().any(|quantity| {
+        let get = |row: u32| profile.launches.get(row as usize, quantity).map(|(value, _)| value);
+        match (get(*cut), get(whole)) {
+            (Some(cut), Some(whole)) => cut < whole,
+            (cut, whole) => cut.is_none() && whole.is_some(),
+        }
+    });
+    (is_same_time && lacks && !are_apart(profile, &heads[0], &heads[1])).then_some((*cut, whole))
 }
 
 /// Whether a number occurs twice in a process: those of one run ascend, and nothing is to be compared.
@@ -227,6 +267,10 @@ fn compare(profile: &Profile, which: Which, keys: &Keys) -> (Vec<Group>, HashMap
     let some_round = times.iter().any(|times| *times != Times::Exact);
     for row in order(profile, &times) {
         let head = profile.launches.head(row as usize);
+        // Rows of sums have no number of a launch; `sums` compares them.
+        if profile.sources[usize::from(head.source)].sums {
+            continue;
+        }
         let key = keys.of(profile, row as usize);
         let occurrence = occurrences.entry((head.source, key)).or_default();
         let group = *ids.entry((head.source, head.process, *occurrence)).or_insert_with(|| {

@@ -492,6 +492,11 @@ pub(super) const KINDS: &[Foreign] = &[
         is: |file| file.is_separated_by('\t'),
     },
     Foreign {
+        what: "rows of rocprof without the line that names their columns",
+        help: "put that line before them (\"Index\",\"KernelName\",\"gpu-id\",…), as rocprof wrote it",
+        is: |file| file.has(".kd]\",") || file.has(".kd\","),
+    },
+    Foreign {
         what: "a program's log without a profiler's table",
         help: record!("let the profiler write a file of its own: "),
         is: |file| file.is_log(),

@@ -104,6 +104,9 @@ struct Launches {
     derived: HashMap<Quantity, Derived>,
     /// The exports that the launches come from: source and format, as far as the table tells.
     parts: Vec<[Option<String>; 2]>,
+    /// Where they are, and that of the last row.
+    places: HashMap<[Option<String>; 2], usize>,
+    last_part: Option<usize>,
     /// For each of them, how many launches have a value in a column.
     filled: Vec<Vec<u64>>,
     /// The device of the last row: neighbors often share it.
@@ -230,11 +233,16 @@ impl Launches {
 
     /// The number of the export that a row comes from.
     fn part(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<usize, IngestError> {
-        // Rows of one export stand together.
+        // Rows of one export mostly stand together.
         let is_it =
             |known: &[Option<String>; 2]| known[0] == row.source && known[1] == row.source_format;
-        if let Some(part) = self.parts.iter().rposition(is_it) {
+        if let Some(part) = self.last_part.filter(|part| is_it(&self.parts[*part])) {
             return Ok(part);
+        }
+        let export = [row.source.clone(), row.source_format.clone()];
+        if let Some(part) = self.places.get(&export) {
+            self.last_part = Some(*part);
+            return Ok(*part);
         }
         let path = row.source.as_deref().unwrap_or_default();
         let part = if self.parts.is_empty() {
@@ -257,7 +265,9 @@ impl Launches {
         source.profiler = known.map_or(Profiler::Other, |known| known.profiler);
         format.clone_into(&mut source.format);
         source.sums = sums::is_format(format);
-        self.parts.push([row.source.clone(), row.source_format.clone()]);
+        self.places.insert(export.clone(), self.parts.len());
+        self.last_part = Some(self.parts.len());
+        self.parts.push(export);
         self.filled.push(vec![0; self.titles.len()]);
         Ok(part)
     }

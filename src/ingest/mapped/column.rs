@@ -1,6 +1,7 @@
 //! A column of an unknown table: its title and first values, and what they may be.
 
 use super::titles::{Title, Unit, plain};
+use crate::ingest::numerals::is_missing;
 use crate::model::{Dim3, Pipe};
 
 /// How many values of a column are shown.
@@ -80,7 +81,7 @@ impl Column {
     ) -> Self {
         let (mut first, mut is_numeric, mut is_extent) = (Vec::new(), true, true);
         for value in values.map(str::trim) {
-            if matches!(value.to_lowercase().as_str(), "" | "-" | "n/a" | "na" | "nan" | "null") {
+            if is_missing(value.as_bytes()) {
                 continue;
             }
             let digits = value.trim_start_matches(['-', '+', '.']);

@@ -6,6 +6,7 @@ use super::fullest;
 use super::mapping::Mapping;
 use super::table::Table;
 use crate::ingest::decimal::DecimalSign;
+use crate::ingest::headers::titled_once;
 use crate::ingest::rows::{Found, Quotes, Row, Rows, fields};
 use crate::ingest::{IngestError, Numerals, Reading};
 
@@ -87,6 +88,7 @@ pub(in crate::ingest) fn read_long(
         has(long.counter) && has(long.value) && long.mappings.iter().all(|one| has(&one.kernel))
     };
     let header = reading.header(|line| is_header(&fields(line, b',')), |_| {})?;
+    titled_once(reading, reading.line(), header.iter().map(String::as_str))?;
     let mut pivot = Pivot::new(long, &header);
     reading.source.numerals = pivot.numerals.to_string();
     let mut records = 0;

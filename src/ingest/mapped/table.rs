@@ -1,8 +1,9 @@
 //! Rows of a mapped table turned into launches.
 
 use super::mapping::{Extent, Filter, Instant, Mapping, Time, Value};
-use super::units::picoseconds;
+use super::units::exactly;
 use super::{LeftOut, is_titled};
+use crate::ingest::numerals::is_missing;
 use crate::ingest::rows::{Row, fields, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
@@ -33,6 +34,8 @@ pub(super) struct Table<'a> {
     left_out: LeftOut,
     /// Rows whose names are those of sums over other rows, and the first of these names.
     sums: Option<(u64, String)>,
+    /// Rows whose start and end leave no time, and the first such start.
+    lengthless: Option<(u64, String)>,
     hints: Vec<(Vec<u8>, HintId)>,
     /// Columns in use, where they are, and how many launches have a value there.
     filled: Vec<(&'a str, usize, u64)>,
@@ -160,6 +163,7 @@ impl<'a> Table<'a> {
                 .collect(),
             left_out: None,
             sums: None,
+            lengthless: None,
             hints: Vec::new(),
             filled: known.filter_map(|column| Some((column, found(column)?, 0))).collect(),
             read: Values::default(),
@@ -193,6 +197,12 @@ impl<'a> Table<'a> {
     pub(super) fn end(self, reading: &mut Reading<'_>, before: LeftOut) -> LeftOut {
         for (column, _, filled) in &self.filled {
             *reading.source.columns.entry((*column).to_owned()).or_default() += filled;
+        }
+        if let Some((rows, start)) = &self.lengthless {
+            let rows = counted(*rows, "row has", "rows have");
+            reading.check(&format!(
+                "{rows} no time: start and end are equal, or rounded as a spreadsheet leaves them ({start}); use the file as the profiler wrote it"
+            ));
         }
         if let Some((rows, name)) = &self.sums {
             let many = counted(
@@ -253,7 +263,7 @@ impl<'a> Table<'a> {
         }
         self.read_values(reading, row, count)?;
         for (_, at, filled) in &mut self.filled {
-            *filled += u64::from(!matches!(row.cell(*at), b"" | b"-" | b"n/a" | b"na" | b"nan"));
+            *filled += u64::from(!is_missing(row.cell(*at)));
         }
         let text = |at: Option<usize>| at.map_or(&b""[..], |at| row.cell(at));
         let head = Head {
@@ -285,7 +295,12 @@ impl<'a> Table<'a> {
         let (at, time) = match &self.time {
             TimeAt::Column(value, at) => (*at, self.seconds(row.cell(*at), value.scale)),
             TimeAt::Span(start, end) => {
-                (end.at, self.span(row.cell(start.at), row.cell(end.at), *end))
+                let time = self.span(row.cell(start.at), row.cell(end.at), *end);
+                if time == Ok(Some(0.0)) {
+                    let cell = || String::from_utf8_lossy(row.cell(start.at)).into_owned();
+                    self.lengthless.get_or_insert_with(|| (0, cell())).0 += 1;
+                }
+                (end.at, time)
             }
         };
         match time {
@@ -314,7 +329,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The time from a start to an end.
+    /// The time from a start to an end; 0 where they are equal, or rounded so that their difference says nothing.
     fn span(
         &self,
         start: &[u8],
@@ -322,9 +337,17 @@ impl<'a> Table<'a> {
         InstantAt { digits, .. }: InstantAt,
     ) -> Result<Option<f64>, &'static str> {
         const REVERSED: &str = "ends before it starts";
-        let exact = |cell| picoseconds(cell, digits);
+        /// A time of fewer of the last place that was written is off by more than 2%.
+        const STEPS: u128 = 50;
+        let exact = |cell| exactly(cell, digits, self.numerals);
         if let (Some(start), Some(end)) = (exact(start), exact(end)) {
-            return end.checked_sub(start).map(|span| Some(span as f64 * 1e-12)).ok_or(REVERSED);
+            let span = end.picoseconds.abs_diff(start.picoseconds);
+            let step = start.step.max(end.step);
+            if step > 1 && span < step.saturating_mul(STEPS) {
+                return Ok(Some(0.0));
+            }
+            let is_reversed = end.picoseconds < start.picoseconds;
+            return if is_reversed { Err(REVERSED) } else { Ok(Some(span as f64 * 1e-12)) };
         }
         let scale = 1e-12 * 10_f64.powi(i32::try_from(digits).unwrap_or_default());
         match (self.seconds(start, scale)?, self.seconds(end, scale)?) {
@@ -413,8 +436,8 @@ impl<'a> Table<'a> {
     fn instant(&self, reading: &mut Reading<'_>, row: &Row) -> Result<Option<u64>, IngestError> {
         let Some(InstantAt { at, digits }) = self.start else { return Ok(None) };
         let cell = row.cell(at);
-        if let Some(start) = picoseconds(cell, digits) {
-            return Ok(u64::try_from(start / 1000).ok());
+        if let Some(start) = exactly(cell, digits, self.numerals) {
+            return Ok(u64::try_from(start.picoseconds / 1000).ok());
         }
         // Grouped digits, or an exponent.
         match self.numerals.parse(cell) {
@@ -490,7 +513,9 @@ impl<'a> Table<'a> {
         if let Some((_, hint)) = self.hints.iter().find(|(known, _)| known == text) {
             return *hint;
         }
-        let said = String::from_utf8_lossy(text).into_owned();
+        // pandas writes whole numbers of a column that lacks some as fractions.
+        let whole = text.strip_suffix(b".0").filter(|whole| whole.iter().all(u8::is_ascii_digit));
+        let said = String::from_utf8_lossy(whole.unwrap_or(text)).into_owned();
         let mut hint = DeviceHint::default();
         if let Some(name) = self.mapping.devices.get(&said).or(self.mapping.device.as_ref()) {
             hint.name = Some(name.clone());

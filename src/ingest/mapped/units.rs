@@ -1,5 +1,6 @@
 //! The units in which a mapped column may be given.
 
+use crate::ingest::Numerals;
 use crate::model::Quantity;
 
 /// The units a quantity may be given in, with their size in SI units.
@@ -89,44 +90,80 @@ pub(super) fn picosecond_digits(unit: &str) -> Option<u32> {
     })
 }
 
-/// A decimal number in units of 10^`digits` picoseconds, in whole picoseconds: instants since 1970 have more digits
-/// than a float. Signs, exponents and grouped digits are not read.
-pub(super) fn picoseconds(cell: &[u8], digits: u32) -> Option<u128> {
+/// An instant in whole picoseconds: those since 1970 have more digits than a float.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Exact {
+    pub(super) picoseconds: u128,
+    /// Picoseconds of one in the last place that an exponent leaves: 10,000,000 in `1.70000000012345E+18` ns. 1 where all
+    /// digits are written.
+    pub(super) step: u128,
+}
+
+/// A number in units of 10^`digits` picoseconds, in whole picoseconds; `None` where it is not one, or negative.
+pub(super) fn exactly(cell: &[u8], digits: u32, numerals: Numerals) -> Option<Exact> {
     /// More digits than any time has.
     const LONGEST: usize = 24;
-    let (mut whole, mut fraction) = (0_u128, None);
-    if cell.is_empty() || cell.len() > LONGEST {
+    if cell.iter().all(u8::is_ascii_digit) && (1..=LONGEST).contains(&cell.len()) {
+        let whole = cell.iter().fold(0_u128, |all, byte| all * 10 + u128::from(byte - b'0'));
+        return Some(Exact { picoseconds: whole * 10_u128.pow(digits), step: 1 });
+    }
+    // That the marks are where they may be is for those to say who read other numbers.
+    numerals.parse(cell).ok().flatten().filter(|number| *number >= 0.0)?;
+    let text = std::str::from_utf8(cell).ok()?;
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent.parse::<i32>().ok()?)),
+        None => (text, None),
+    };
+    let decimal = char::from(numerals.decimal_mark());
+    let (whole, fraction) = mantissa.split_once(decimal).unwrap_or((mantissa, ""));
+    let written: Vec<u8> =
+        whole.bytes().chain(fraction.bytes()).filter(u8::is_ascii_digit).collect();
+    if written.is_empty() || written.len() > LONGEST {
         return None;
     }
-    for byte in cell {
-        match (byte, &mut fraction) {
-            (b'0'..=b'9', None) => whole = whole * 10 + u128::from(byte - b'0'),
-            (b'0'..=b'9', Some(left)) if *left > 0 => {
-                whole = whole * 10 + u128::from(byte - b'0');
-                *left -= 1;
-            }
-            // Beyond picoseconds.
-            (b'0'..=b'9', Some(_)) => {}
-            (b'.', None) => fraction = Some(digits),
-            _ => return None,
-        }
-    }
-    Some(whole * 10_u128.pow(fraction.unwrap_or(digits)))
+    let number = written.iter().fold(0_u128, |all, byte| all * 10 + u128::from(byte - b'0'));
+    let places = i32::try_from(fraction.len()).ok()?;
+    let power = i32::try_from(digits).ok()?.checked_add(exponent.unwrap_or(0))? - places;
+    let ten = |power: u32| 10_u128.checked_pow(power);
+    let picoseconds = if power >= 0 {
+        number.checked_mul(ten(power.unsigned_abs())?)?
+    } else {
+        // Beyond picoseconds.
+        number / ten(power.unsigned_abs())?
+    };
+    let step = exponent.and_then(|_| ten(u32::try_from(power).ok()?)).unwrap_or(1);
+    Some(Exact { picoseconds, step })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::decimal::DecimalSign;
 
     #[test]
     fn instants_keep_their_last_digit() {
-        assert_eq!(picoseconds(b"1712195495519689.047", 6), Some(1_712_195_495_519_689_047_000));
-        assert_eq!(picoseconds(b"2860736409", 3), Some(2_860_736_409_000));
-        assert_eq!(picoseconds(b"0.5", 12), Some(500_000_000_000));
-        assert_eq!(picoseconds(b"1.0000000019", 3), Some(1000));
-        for bad in [&b""[..], b"-1", b"8.1097E+14", b"1,5", b"1.2.3", b"1111111111111111111111111"]
-        {
-            assert_eq!(picoseconds(bad, 3), None, "{}", String::from_utf8_lossy(bad));
+        let of = |decimal| Numerals::new(decimal, true, true);
+        let read = |cell: &str, digits, decimal| {
+            exactly(cell.as_bytes(), digits, of(decimal)).map(|one| (one.picoseconds, one.step))
+        };
+        let point = DecimalSign::Point;
+        for (cell, digits, picoseconds, step) in [
+            ("1712195495519689.047", 6, 1_712_195_495_519_689_047_000, 1),
+            ("2860736409", 3, 2_860_736_409_000, 1),
+            ("0.5", 12, 500_000_000_000, 1),
+            ("1.0000000019", 3, 1000, 1),
+            ("1,700,000,000,123,455,000", 3, 1_700_000_000_123_455_000_000, 1),
+            ("+12", 3, 12_000, 1),
+            ("1.70000000012345E+18", 3, 1_700_000_000_123_450_000_000, 10_000_000),
+            ("8.1097E+14", 3, 810_970_000_000_000_000, 10_000_000_000_000),
+            ("1.712195495519689047e15", 6, 1_712_195_495_519_689_047_000, 1_000),
+        ] {
+            assert_eq!(read(cell, digits, point), Some((picoseconds, step)), "{cell}");
+        }
+        assert_eq!(read("123.456", 3, DecimalSign::Comma), Some((123_456_000, 1)));
+        assert_eq!(read("123,456", 3, DecimalSign::Comma), Some((123_456, 1)));
+        for bad in ["", "-1", "nan", "1.2.3", "a", "1111111111111111111111111", "1e300", "1e-300"] {
+            assert!(read(bad, 3, point).is_none_or(|(at, _)| at == 0), "{bad}");
         }
     }
 }

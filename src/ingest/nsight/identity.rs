@@ -184,8 +184,10 @@ impl Identity {
             let text = String::from_utf8_lossy(cell).trim().to_owned();
             (!text.is_empty() && text != "No-CC").then_some(text)
         };
+        // A spreadsheet may have given it the decimal mark of its locale.
+        let capability = text(capability).map(|capability| capability.replace(',', "."));
         let mut hint = DeviceHint {
-            compute_capability: text(capability),
+            compute_capability: capability,
             ordinal: text(ordinal),
             ..DeviceHint::default()
         };

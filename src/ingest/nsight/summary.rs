@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::metrics::Slot;
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
-use super::{Catalog, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
+use super::{Catalog, Gathered, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
 use crate::ingest::decimal::Evidence;
-use crate::ingest::headers::{header_again, header_of};
+use crate::ingest::headers::{header_again, header_of, titled_once};
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler};
@@ -38,8 +39,22 @@ struct Columns {
     unit: Option<usize>,
     invocations: usize,
     average: usize,
+    /// The columns that identify a kernel.
+    identity: Vec<usize>,
     width: usize,
 }
+
+/// Columns that identify a kernel. Not those of the program and its host, nor what another may say of the device.
+const IDENTITY: [&str; 8] = [
+    "Process ID",
+    "Kernel Name",
+    "Context",
+    "Stream",
+    "Block Size",
+    "Grid Size",
+    "Device",
+    "Invocations",
+];
 
 impl Columns {
     fn new(header: &[String]) -> Self {
@@ -49,29 +64,84 @@ impl Columns {
             name: find("Metric Name").unwrap_or_default(),
             unit: find("Metric Unit"),
             invocations: find("Invocations").unwrap_or_default(),
+            identity: IDENTITY.into_iter().filter_map(find).collect(),
             average: find("Average").unwrap_or_default(),
             width: header.len(),
         }
     }
 }
 
-/// The kernel whose rows are being gathered.
-struct Current {
-    /// All cells before the metric: they identify the kernel.
-    key: Vec<Vec<u8>>,
-    head: Head,
+/// The cells that identify a kernel.
+type Key = Vec<Vec<u8>>;
+
+/// A value of a metric.
+struct Given {
+    section: String,
+    metric: String,
+    unit: String,
+    slot: Slot,
+    value: f64,
+    /// Whether another value of it was given beside, so that none is used.
+    is_twice: bool,
 }
+
+impl Given {
+    fn is_of(&self, section: &str, metric: &str) -> bool {
+        self.section == section && self.metric == metric
+    }
+
+    /// Whether another value of the same metric says the same.
+    fn agrees(&self, value: f64, unit: &str) -> bool {
+        is_same(value, self.value, if self.unit == unit { REPEATED } else { RESCALED })
+    }
+}
+
+/// A kernel whose rows are being gathered.
+struct Open {
+    head: Head,
+    raw: Gathered,
+    given: Vec<Given>,
+}
+
+impl Open {
+    /// Whether more rows of the same kernel give no metric another value.
+    fn agrees(&self, more: &Self) -> bool {
+        let known =
+            |one: &Given| self.given.iter().find(|known| known.is_of(&one.section, &one.metric));
+        let agrees =
+            |one: &Given| known(one).is_none_or(|known| known.agrees(one.value, &one.unit));
+        more.given.iter().all(agrees)
+    }
+
+    /// Adds the metrics of more rows.
+    fn add(&mut self, more: Self) {
+        self.raw.saw_sass |= more.raw.saw_sass;
+        self.raw.saw_hardware |= more.raw.saw_hardware;
+        for one in more.given {
+            if self.given.iter().any(|known| known.is_of(&one.section, &one.metric)) {
+                continue;
+            }
+            if !one.is_twice {
+                self.raw.set(one.slot, one.value);
+            }
+            self.given.push(one);
+        }
+    }
+}
+
+/// So many kernels are gathered at once: rows may be sorted by metric, or have a section after the other.
+const MOST_OPEN: usize = 4096;
 
 struct Table {
     columns: Columns,
     identity: Identity,
     catalog: Catalog,
     row: Row,
-    current: Option<Current>,
-    /// The metrics of the current kernel: section, name, unit and value.
-    seen: Vec<([String; 3], f64)>,
-    /// Kernels read, by the cells that identify them.
-    rows_by_key: HashMap<Vec<Vec<u8>>, usize>,
+    /// The kernel of the rows that stand together.
+    current: Option<(Key, Open)>,
+    /// Those before, in the order in which they began, and where the last one of a key is.
+    open: Vec<Open>,
+    places: HashMap<Key, usize>,
     preamble: Preamble,
     kernels: u32,
 }
@@ -82,6 +152,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| line.contains("Invocations") && is_header(&fields(line)),
         |line| preamble.line(line),
     )?;
+    titled_once(reading, reading.line(), header.iter().map(String::as_str))?;
     let columns = Columns::new(&header);
     let numerals = reading.numerals(&evidence(&reading.sample, &columns), true)?;
     let mut table = Table {
@@ -90,8 +161,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         catalog: Catalog::default(),
         row: Row::new(numerals),
         current: None,
-        seen: Vec::new(),
-        rows_by_key: HashMap::new(),
+        open: Vec::new(),
+        places: HashMap::new(),
         preamble,
         kernels: 0,
     };
@@ -100,6 +171,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         let line = record.line();
         table.record(reading, &record, line)?;
     }
+    table.close(reading);
     table.flush(reading);
     reading.source.dialect =
         format!("per-kernel summary, {} columns; values are averages", header.len());
@@ -124,7 +196,8 @@ impl Table {
             return Ok(());
         }
         if let Some(header) = header_again(record, self.columns.invocations, is_header) {
-            self.flush(reading);
+            self.close(reading);
+            titled_once(reading, line, header.iter().map(String::as_str))?;
             reading.source.other_lines += 1;
             (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
             return Ok(());
@@ -134,10 +207,13 @@ impl Table {
         if !record.fits(columns.average + 1..=usize::MAX) {
             return reading.misfit(line, record, columns.width);
         }
-        let key: Vec<Vec<u8>> =
-            record.iter().take(columns.invocations + 1).map(<[u8]>::to_vec).collect();
-        if self.current.as_ref().is_none_or(|current| current.key != key) {
-            self.flush(reading);
+        let key: Key = columns
+            .identity
+            .iter()
+            .map(|at| record.get(*at).unwrap_or_default().trim_ascii().to_vec())
+            .collect();
+        if self.current.as_ref().is_none_or(|(current, _)| *current != key) {
+            self.close(reading);
             if !self.start(reading, record, key)? {
                 let cell = text(record.get(self.columns.invocations).unwrap_or_default());
                 return reading.skip(line, Some("Invocations"), &cell, "cannot read as a count");
@@ -154,19 +230,18 @@ impl Table {
         &mut self,
         reading: &mut Reading<'_>,
         record: &Record<'_>,
-        key: Vec<Vec<u8>>,
+        key: Key,
     ) -> Result<bool, IngestError> {
         let cell = record.get(self.columns.invocations).unwrap_or_default();
-        let count = self.row.numerals.parse(cell).ok().flatten().filter(|count| *count >= 1.0);
+        let count = self.row.numerals.whole(cell).ok().flatten().filter(|count| *count > 0);
         let Some(count) = count else { return Ok(false) };
         let mut head = self.identity.head(reading, record)?;
         let cells = self.identity.device_cells(record);
         let preamble = &self.preamble;
         head.device = self.identity.device(reading, cells, &[], |hint| preamble.complete(hint));
-        head.id = self.kernels;
-        head.count = count as u32;
-        self.kernels += 1;
-        self.current = Some(Current { key, head });
+        head.count = count;
+        let open = Open { head, raw: Gathered::default(), given: Vec::new() };
+        self.current = Some((key, open));
         Ok(true)
     }
 
@@ -176,12 +251,13 @@ impl Table {
         record: &Record<'_>,
         line: u64,
     ) -> Result<(), IngestError> {
+        let Some((_, open)) = &mut self.current else { return Ok(()) };
         let columns = &self.columns;
         let cell = |column: Option<usize>| {
             column.and_then(|column| record.get(column)).unwrap_or_default()
         };
         let (metric, word) = (text(cell(Some(columns.name))), text(cell(columns.unit)));
-        self.row.raw.saw(kind(&metric));
+        open.raw.saw(kind(&metric));
         let section = text(cell(columns.section));
         let Some(wanted) = self.catalog.row(&section, &metric, word == "%") else {
             return Ok(());
@@ -197,17 +273,19 @@ impl Table {
             }
             (Ok(Some(value)), Ok(factor)) => {
                 let value = value * factor;
-                let known = self.seen.iter().find(|(one, _)| one[0] == section && one[1] == metric);
-                let Some(([_, _, unit], known)) = known else {
-                    self.row.raw.set(wanted.slot, value);
+                let mut given = open.given.iter_mut();
+                let Some(known) = given.find(|known| known.is_of(&section, &metric)) else {
+                    open.raw.set(wanted.slot, value);
                     *reading.source.columns.entry(metric.clone()).or_default() += 1;
-                    self.seen.push(([section, metric, word], value));
+                    let (unit, slot) = (word, wanted.slot);
+                    open.given.push(Given { section, metric, unit, slot, value, is_twice: false });
                     return Ok(());
                 };
-                if is_same(value, *known, if *unit == word { REPEATED } else { RESCALED }) {
+                if known.agrees(value, &word) {
                     return Ok(());
                 }
-                self.row.raw.unset(wanted.slot);
+                known.is_twice = true;
+                open.raw.unset(wanted.slot);
                 TWICE.to_owned()
             }
             (Err(_), Ok(_)) => format!("cannot read as {}", wanted.dimension.noun()),
@@ -215,24 +293,32 @@ impl Table {
         reading.skip(line, Some(&metric), &text(average), reason)
     }
 
-    /// Ends the current kernel.
-    fn flush(&mut self, reading: &mut Reading<'_>) {
-        let Some(mut current) = self.current.take() else { return };
-        complete_shape(&mut current.head.shape, &self.row.raw);
-        let head = current.head;
-        self.row.derive(reading, &self.catalog, &head);
-        // A kernel's rows may come in parts, one section after the other.
-        match self.rows_by_key.get(&current.key) {
-            Some(row) if !reading.contradicts(*row, self.row.values()) => {
-                reading.fill(*row, self.row.values());
-            }
-            _ => {
-                let row = reading.push(head, self.row.values());
-                self.rows_by_key.insert(current.key, row);
-            }
+    /// Ends the rows that stand together: more of a kernel that was there before, or another one.
+    fn close(&mut self, reading: &mut Reading<'_>) {
+        let Some((key, mut open)) = self.current.take() else { return };
+        if let Some(known) = self.places.get(&key).map(|at| &mut self.open[*at])
+            && known.agrees(&open)
+        {
+            known.add(open);
+            return;
         }
-        self.row.raw.clear();
-        self.seen.clear();
+        if self.open.len() >= MOST_OPEN {
+            self.flush(reading);
+        }
+        open.head.id = self.kernels;
+        self.kernels += 1;
+        self.places.insert(key, self.open.len());
+        self.open.push(open);
+    }
+
+    /// Turns the kernels before into rows.
+    fn flush(&mut self, reading: &mut Reading<'_>) {
+        for mut open in self.open.drain(..) {
+            self.row.raw = open.raw;
+            complete_shape(&mut open.head.shape, &self.row.raw);
+            self.row.push(reading, &self.catalog, open.head);
+        }
+        self.places.clear();
     }
 }
 

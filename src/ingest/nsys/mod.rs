@@ -9,6 +9,7 @@ formats! {
 }
 
 use super::decimal::{Content, Evidence};
+use super::headers::titled_once;
 use super::rows::{Row, fields};
 use super::timeline::Turn;
 use super::{IngestError, Numerals, Reading, Sample};
@@ -42,7 +43,10 @@ fn begin<C>(
             )
         })?;
     match of(&header) {
-        Some(columns) => Ok((columns, numerals)),
+        Some(columns) => {
+            titled_once(reading, reading.line(), names(&header))?;
+            Ok((columns, numerals))
+        }
         None => Err(reading.error("the titles of the table cannot be read")),
     }
 }
@@ -56,25 +60,38 @@ fn found<'a, C>(
     sample.header(|line| line.contains(word), |fields| of(fields).is_some())
 }
 
+/// The titles of a header without their units.
+fn names(header: &[String]) -> impl Iterator<Item = &str> {
+    header.iter().map(|text| titles::title(text).0)
+}
+
 /// What a line of an output of `nsys stats` is: titles of another table lead away, messages do not.
-fn turn<C>(row: &Row, of: fn(&[String]) -> Option<C>) -> (Turn, Option<C>) {
+///
+/// # Errors
+/// When it is a header that has a title twice.
+fn turn<C>(
+    reading: &Reading<'_>,
+    row: &Row,
+    of: fn(&[String]) -> Option<C>,
+) -> Result<(Turn, Option<C>), IngestError> {
     // All rows pass here: one byte tells most of them.
     let first = row.cell(0).first();
     if first.is_none_or(u8::is_ascii_digit) {
-        return (Turn::Row, None);
+        return Ok((Turn::Row, None));
     }
     let header = fields(&row.whole(), b',');
     if let Some(columns) = of(&header) {
-        return (Turn::Titles(header.len()), Some(columns));
+        titled_once(reading, row.line(), names(&header))?;
+        return Ok((Turn::Titles(header.len()), Some(columns)));
     }
     let is_text = |cell: &String| !cell.starts_with(|c: char| c.is_ascii_digit());
-    let names = |title: &str| matches!(title, "Name" | "Operation" | "Kernel Name");
+    let is_name = |title: &str| matches!(title, "Name" | "Operation" | "Kernel Name");
     let turn = if !header.iter().all(is_text) {
         Turn::Row
-    } else if header.iter().any(|text| names(titles::title(text).0)) {
+    } else if names(&header).any(is_name) {
         Turn::Away
     } else {
         Turn::Taken
     };
-    (turn, None)
+    Ok((turn, None))
 }

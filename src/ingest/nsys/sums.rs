@@ -46,7 +46,7 @@ struct Sums(Totals);
 
 impl Tables for Sums {
     fn turn(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<Turn, IngestError> {
-        let (turn, columns) = turn(row, columns);
+        let (turn, columns) = turn(reading, row, columns)?;
         if let Some(columns) = columns {
             self.0.turn_to(reading, columns);
         }

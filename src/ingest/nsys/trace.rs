@@ -52,7 +52,7 @@ struct Trace(Launches);
 
 impl Tables for Trace {
     fn turn(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<Turn, IngestError> {
-        let (turn, columns) = turn(row, columns);
+        let (turn, columns) = turn(reading, row, columns)?;
         if let Some(columns) = columns {
             self.0.turn_to(reading, columns);
         }

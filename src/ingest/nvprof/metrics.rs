@@ -6,7 +6,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-use super::{begin, cells, found, has, is_message};
+use super::{begin, found, header_again, is_message};
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::timeline::{Devices, Tables, Turn, read_tables};
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
@@ -168,20 +168,20 @@ impl Metrics {
 }
 
 impl Tables for Metrics {
-    fn turn(&mut self, _: &mut Reading<'_>, row: &Row) -> Result<Turn, IngestError> {
+    fn turn(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<Turn, IngestError> {
         if is_message(row.cell(0)) {
             return Ok(Turn::Taken);
         }
         if row.cell(self.columns.metric) != b"Metric Name" && row.cell(0) != b"Device" {
             return Ok(Turn::Row);
         }
-        let header = cells(row);
-        let columns = Some(&header).filter(|header| has(header, &WANTED));
-        Ok(match columns.and_then(|header| Columns::of(header)) {
+        let header = header_again(reading, row, &WANTED)?;
+        Ok(match header.as_deref().and_then(Columns::of) {
             Some(columns) => {
+                let width = columns.titles.len();
                 self.columns = columns;
                 self.end_table();
-                Turn::Titles(header.len())
+                Turn::Titles(width)
             }
             // Events, for instance.
             None => Turn::Away,

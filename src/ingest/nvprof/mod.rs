@@ -7,6 +7,7 @@ formats! {
 }
 
 use super::decimal::{Content, Evidence};
+use super::headers::titled_once;
 use super::rows::{Row, fields};
 use super::timeline::per_second;
 use super::{IngestError, Numerals, Reading, Sample};
@@ -95,7 +96,25 @@ fn begin(
         Some(()) => error.help(AS_CSV),
         None => error,
     })?;
+    titled_once(reading, reading.line(), header.iter().map(String::as_str))?;
     Ok((header, numerals))
+}
+
+/// The titles in a line below the first table, if it is a header of the same kind.
+///
+/// # Errors
+/// When it has a title twice.
+fn header_again(
+    reading: &Reading<'_>,
+    row: &Row,
+    wanted: &[&str],
+) -> Result<Option<Vec<String>>, IngestError> {
+    let header = cells(row);
+    if !has(&header, wanted) {
+        return Ok(None);
+    }
+    titled_once(reading, row.line(), header.iter().map(String::as_str))?;
+    Ok(Some(header))
 }
 
 /// What to do with a text.

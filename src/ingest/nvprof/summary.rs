@@ -1,6 +1,6 @@
 //! `nvprof --csv` without a mode, or with `--print-gpu-summary`: the total of each kernel, then other tables.
 
-use super::{Titles, begin, cells, found, has, is_message};
+use super::{Titles, begin, cells, found, has, header_again, is_message};
 use crate::ingest::rows::Row;
 use crate::ingest::timeline::{Tables, TotalColumns, Totals, Turn, read_tables};
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
@@ -70,8 +70,7 @@ impl Tables for Summary {
             }
             return Ok(Turn::Taken);
         }
-        let header = cells(row);
-        if has(&header, &WANTED) {
+        if let Some(header) = header_again(reading, row, &WANTED)? {
             if self.is_host && !has(&header, &["Type"]) {
                 return Ok(Turn::Away);
             }
@@ -79,7 +78,7 @@ impl Tables for Summary {
             self.header = Some(header);
             return Ok(Turn::Titles(width));
         }
-        Ok(if has(&header, &["Device", "Count"]) { Turn::Away } else { Turn::Row })
+        Ok(if has(&cells(row), &["Device", "Count"]) { Turn::Away } else { Turn::Row })
     }
 
     fn row(&mut self, reading: &mut Reading<'_>, row: &Row) -> Result<(), IngestError> {

@@ -1,6 +1,6 @@
 //! `nvprof --print-gpu-trace --csv`: one row per kernel, copy, memset or page fault, a line of units before them.
 
-use super::{Titles, begin, bytes, cells, found, has, is_message};
+use super::{Titles, begin, bytes, cells, found, has, header_again, is_message};
 use crate::ingest::rows::Row;
 use crate::ingest::timeline::{LaunchColumns, Launches, Tables, Turn, extents, read_tables};
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
@@ -80,13 +80,13 @@ impl Tables for Trace {
         if is_message(row.cell(0)) {
             return Ok(Turn::Taken);
         }
-        let header = cells(row);
-        if has(&header, &WANTED) {
+        if let Some(header) = header_again(reading, row, &WANTED)? {
             let width = header.len();
             self.header = Some(header);
             return Ok(Turn::Titles(width));
         }
         // The tables of a summary and of unified memory.
+        let header = cells(row);
         let is_other = has(&header, &["Name", "Calls"]) || has(&header, &["Device", "Count"]);
         Ok(if is_other { Turn::Away } else { Turn::Row })
     }

@@ -103,6 +103,14 @@ impl Kernels {
     ) -> Result<(), IngestError> {
         reading.source.rows += 1;
         let row = reading.source.rows;
+        for name in STATED.iter().map(|(name, _)| *name).chain(["count", TIME, "flops"]) {
+            if let Some(Metric::Text(text)) = node.metrics.get(name) {
+                reading.skip(row, Some(name), text, "not a number")?;
+                if name == "count" {
+                    return Ok(());
+                }
+            }
+        }
         let number = |name: &str| match node.metrics.get(name) {
             Some(Metric::Number(number)) => Some(*number),
             _ => None,

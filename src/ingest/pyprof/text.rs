@@ -5,7 +5,7 @@
 //! name or parameters that fill their column may have lost their end: such a name is kept, such
 //! parameters are not computed with.
 
-use super::columns::{Columns, Width, fixed_width, names_time};
+use super::columns::{Column, Columns, Width, fixed_width, names_time};
 use super::table::Table;
 use crate::ingest::rows::Row;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
@@ -67,7 +67,16 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         match cells(text, &widths) {
             Ok(cells) => {
                 row.set(text.as_bytes(), number, cells.into_iter());
-                table.launch(reading, &row)?;
+                // PyProf writes the time of every row, which stands to the right of the kernel: text between the rows,
+                // and what a terminal has wrapped, has none.
+                let time = table.columns().at(Column::Time);
+                if time.is_some_and(|time| row.cell(time).is_empty()) {
+                    let title = table.columns().header(Column::Time).map(str::to_owned);
+                    reading.source.rows += 1;
+                    reading.skip(number, title.as_deref(), text, "no time: cut off, or no row")?;
+                } else {
+                    table.launch(reading, &row)?;
+                }
             }
             Err(found) => {
                 row.set(text.as_bytes(), number, std::iter::empty());
@@ -108,6 +117,13 @@ fn cells(text: &str, widths: &[Width]) -> Result<Vec<Cell>, usize> {
         } else {
             text_end(rest, width.characters)
         };
+        // A number stands at the right end of its column: one that ends before it has lost digits.
+        let is_cut = width.number
+            && !rest[..end].trim().is_empty()
+            && rest.chars().count() < width.characters;
+        if is_cut {
+            return Err(cells.len());
+        }
         let is_full = !width.number && rest[..end].trim_end().chars().count() == width.characters;
         cells.push((at, at + end, is_full));
         at += end;
@@ -177,5 +193,6 @@ mod tests {
     fn lines_that_do_not_fit_are_told() {
         assert_eq!(read("Traceback (most recent call last):"), Err(1));
         assert_eq!(read("saxpy    12 1,1 and more"), Err(4));
+        assert_eq!(read("saxpy    1"), Err(1), "12 that lost its last digit");
     }
 }

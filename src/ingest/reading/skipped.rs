@@ -56,6 +56,8 @@ impl Reading<'_> {
         let lost = text.trim_end().matches('\n').count() as u64;
         let reason = if lost > 0 {
             format!("a quote that opens here is never closed: {} lines are lost", lost + 1)
+        } else if record.is_astray() {
+            "a quote that opens here is never closed: the file is cut off".to_owned()
         } else {
             format!("{} fields instead of {width}: cut off or no table row", record.len())
         };

@@ -232,13 +232,11 @@ impl Index {
     }
 }
 
-/// Whether a row runs over several lines and has text behind the quote that closes a field, or a quote that nothing
-/// closes.
+/// Whether a row has a quote that nothing closes, or runs over several lines and has text behind the quote that closes a
+/// field.
 fn is_astray(row: &[u8], delimiter: u8) -> bool {
     let row = row.trim_ascii_end();
-    if !row.contains(&b'\n') {
-        return false;
-    }
+    let has_lines = row.contains(&b'\n');
     let mut at = 0;
     loop {
         if row.get(at) == Some(&b'"') {
@@ -254,7 +252,12 @@ fn is_astray(row: &[u8], delimiter: u8) -> bool {
                 at += 1;
             }
             if row.get(at).is_some_and(|byte| *byte != delimiter) {
-                return true;
+                if has_lines {
+                    return true;
+                }
+                // Within a line it is text of the field.
+                let end = row[at..].iter().position(|byte| *byte == delimiter);
+                at = end.map_or(row.len(), |end| at + end);
             }
         } else {
             let end = row[at..].iter().position(|byte| *byte == delimiter);

@@ -62,6 +62,11 @@ impl<'a> Record<'a> {
         Self { is_astray: true, ..self }
     }
 
+    /// Whether a quote is missing or astray.
+    pub(in crate::ingest) fn is_astray(&self) -> bool {
+        self.is_astray
+    }
+
     /// Whether it has so many fields as a row of its table may have, and no quote has swallowed the rows after it.
     pub(in crate::ingest) fn fits(&self, widths: RangeInclusive<usize>) -> bool {
         widths.contains(&self.len()) && !self.is_astray

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Devices, LeftOut, Timed, is_besides, is_fault, skip, time};
+use super::{Devices, LeftOut, NAMELESS, Timed, is_besides, is_fault, skip, time};
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
@@ -166,32 +166,31 @@ impl Launches {
         let grid = columns.grid.map(|at| at.map(|at| row.cell(at)));
         let has_grid = grid.is_none_or(|grid| grid.iter().any(|cell| !cell.is_empty()));
         if is_besides(&name) || !has_grid {
-            let took = duration.ok().flatten().map_or(0.0, seconds);
+            reading.source.other_lines += 1;
+            let took = match duration {
+                Ok(duration) => duration.map_or(0.0, seconds),
+                Err(reason) => {
+                    return skip(reading, row, &columns.titles, columns.duration.at, reason);
+                }
+            };
             if is_besides(&name) {
                 self.left_out.row(&name, 1, took);
             } else {
                 self.gridless += 1;
             }
-            if !is_fault(&name) {
-                self.activity(reading, row, &name, took);
-            }
-            reading.source.other_lines += 1;
-            return Ok(());
+            return if is_fault(&name) { Ok(()) } else { self.activity(reading, row, &name, took) };
         }
         reading.source.rows += 1;
+        if name.is_empty() {
+            return skip(reading, row, &columns.titles, columns.name, NAMELESS);
+        }
         let duration = match duration {
             Ok(duration) => duration,
             Err(reason) => {
                 return skip(reading, row, &columns.titles, columns.duration.at, reason);
             }
         };
-        let start = match self.start(row) {
-            Ok(start) => start,
-            Err(at) => {
-                skip(reading, row, &self.columns.titles, at, "not a time")?;
-                None
-            }
-        };
+        let start = self.start(reading, row)?;
         let (name, number) = self.name(reading, row, &name);
         let shape = Shape::new(
             self.extent(reading, row, self.columns.grid)?,
@@ -311,15 +310,18 @@ impl Launches {
     /// When a row began, in nanoseconds; `None` where it does not say so.
     ///
     /// # Errors
-    /// The column whose cell has no time.
-    fn start(&self, row: &Row) -> Result<Option<u64>, usize> {
+    /// When its cell cannot be read and reading is strict.
+    fn start(&self, reading: &mut Reading<'_>, row: &Row) -> Result<Option<u64>, IngestError> {
         let Some(column) = self.columns.start else { return Ok(None) };
         match self.numerals.parse(row.cell(column.at)) {
             Ok(Some(start)) if start >= 0.0 => {
                 Ok(Some((start * (1e9 / column.per_second)).round() as u64))
             }
             Ok(None) => Ok(None),
-            _ => Err(column.at),
+            _ => {
+                skip(reading, row, &self.columns.titles, column.at, "not a time")?;
+                Ok(None)
+            }
         }
     }
 
@@ -330,21 +332,46 @@ impl Launches {
     }
 
     /// Takes a row that is no kernel as work of its GPU.
-    fn activity(&mut self, reading: &mut Reading<'_>, row: &Row, name: &[u8], took: f64) {
-        let bytes = self.columns.moved.and_then(|(at, unit)| {
-            let size = self.numerals.parse(row.cell(at)).ok()??;
-            // Sizes in large units have three decimals in some tables: few of them are no size.
-            (unit == 1.0 || size >= LEAST_SIZE).then_some((size * unit).round() as u64)
-        });
+    ///
+    /// # Errors
+    /// When its start or size cannot be read and reading is strict.
+    fn activity(
+        &mut self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        name: &[u8],
+        took: f64,
+    ) -> Result<(), IngestError> {
         let activity = Activity {
             device: self.device(reading, row),
             name: reading.name(name),
-            start: self.start(row).ok().flatten(),
+            start: self.start(reading, row)?,
             duration: (took * 1e9).round() as u64,
-            bytes,
+            bytes: self.moved(reading, row)?,
             ..Activity::default()
         };
         reading.add_activity(activity);
+        Ok(())
+    }
+
+    /// Bytes of a copy or memset; `None` where the row has none.
+    ///
+    /// # Errors
+    /// When its cell cannot be read and reading is strict.
+    fn moved(&self, reading: &mut Reading<'_>, row: &Row) -> Result<Option<u64>, IngestError> {
+        let Some((at, unit)) = self.columns.moved else { return Ok(None) };
+        match self.numerals.parse(row.cell(at)) {
+            Ok(None) => Ok(None),
+            Ok(Some(size)) if size >= 0.0 => {
+                // Sizes in large units have three decimals in some tables: few of them are no size.
+                let is_exact = unit == 1.0 || size >= LEAST_SIZE;
+                Ok(is_exact.then_some((size * unit).round() as u64))
+            }
+            _ => {
+                skip(reading, row, &self.columns.titles, at, "not a size")?;
+                Ok(None)
+            }
+        }
     }
 
     /// Says what was left out.

@@ -132,6 +132,9 @@ fn time(row: &Row, column: Timed, numerals: Numerals) -> Result<Option<f64>, &'s
     }
 }
 
+/// Why a row without a name is no launch: a spreadsheet's totals have none.
+const NAMELESS: &str = "the row names no kernel";
+
 /// Counts a row with a cell that cannot be read.
 fn skip(
     reading: &mut Reading<'_>,

@@ -1,6 +1,6 @@
 //! Rows of a table with the sum over all launches of a kernel each.
 
-use super::{LeftOut, Timed, is_besides, skip, time};
+use super::{LeftOut, NAMELESS, Timed, is_besides, skip, time};
 use crate::ingest::numerals::is_missing;
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
@@ -97,6 +97,9 @@ impl Totals {
             return Ok(());
         }
         reading.source.rows += 1;
+        if name.is_empty() {
+            return skip(reading, row, &columns.titles, columns.name, NAMELESS);
+        }
         let total = match total {
             Ok(total) => total,
             Err(reason) => return skip(reading, row, &columns.titles, columns.total.at, reason),

@@ -157,9 +157,14 @@ impl Deriver<'_, '_, '_> {
         let raw = self.raw;
         let wavefronts = |count: Option<f64>| Some(WAVEFRONT_BYTES * count?);
         let both = |one, two| Some(raw.get(one)? + raw.get(two)?);
+        // The wavefronts of all shared memory are also those of other instructions: without loads and stores of it,
+        // or without any of it, they are nobody's traffic.
+        let is_none = |one, two| both(one, two) == Some(0.0);
+        let is_unused = is_none(Raw::SharedLoadWavefronts, Raw::SharedStoreWavefronts)
+            || is_none(Raw::SharedStatic, Raw::SharedDynamic);
         for (count, formula) in [
             (
-                raw.get(Raw::SharedDataWavefronts),
+                raw.get(Raw::SharedDataWavefronts).filter(|_| !is_unused),
                 "128× l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
             ),
             (

@@ -37,6 +37,8 @@ pub(super) enum Meaning {
 pub(super) struct Metrics {
     pub(super) known: Vec<Metric>,
     by_key: HashMap<Vec<u8>, usize>,
+    /// The first metric of a section and name, whatever its unit.
+    first: HashMap<Vec<u8>, usize>,
     order: Vec<usize>,
     next: usize,
     pub(super) catalog: Catalog,
@@ -94,6 +96,7 @@ impl Metrics {
         }
         self.by_key.get(&self.key).copied().unwrap_or_else(|| {
             let metric = self.understand(section, name, unit);
+            self.first.entry([section, name].join(&0)).or_insert(self.known.len());
             self.known.push(metric);
             self.by_key.insert(self.key.clone(), self.known.len() - 1);
             self.known.len() - 1
@@ -110,7 +113,7 @@ impl Metrics {
             name: name.to_vec(),
             unit: unit_word.to_vec(),
             written: Vec::new(),
-            twin: self.known.iter().position(|one| one.name == name && one.section == section),
+            twin: self.first.get(&[section, name].join(&0)).copied(),
             meaning,
             kind: kind(&name_text),
             launches: 0,

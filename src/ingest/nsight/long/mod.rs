@@ -13,7 +13,7 @@ use super::{
     BEST, Dimension, GRAPH, Identity, Preamble, Raw, RuleColumns, complete_shape, content,
 };
 use crate::ingest::decimal::Evidence;
-use crate::ingest::headers::header_of;
+use crate::ingest::headers::{header_of, titled_once};
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler, ToolAdvice};
@@ -113,6 +113,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| preamble.line(line),
     )?;
     let numerals = reading.numerals(&evidence(&reading.sample), true)?;
+    titled_once(reading, reading.line(), header.iter().map(String::as_str))?;
     let columns = Columns::new(&header);
     let mut table = Table::new(Identity::new(&header), columns, numerals, preamble);
     let mut records = reading.records();
@@ -232,6 +233,7 @@ impl Table {
         }
         if !is_next && let Some(header) = self.identity.header(record, is_header) {
             self.flush(reading)?;
+            titled_once(reading, line, header.iter().map(String::as_str))?;
             reading.source.other_lines += 1;
             (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
             self.parts.turn();
