@@ -170,21 +170,25 @@ fn order(text: &str) -> Result<Order, String> {
     letters.collect::<Result<Vec<bool>, String>>().map(Order)
 }
 
+/// A share as a number, or in percent.
+fn part(text: &str) -> Option<f64> {
+    match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse().ok().map(|percent: f64| percent / 100.0),
+        None => text.parse().ok(),
+    }
+}
+
 fn coverage(text: &str) -> Result<Share, String> {
-    let number = text.strip_suffix('%').map_or_else(
-        || text.parse::<f64>(),
-        |percent| percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-    );
-    match number {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(Share::new(share)),
+    match part(text) {
+        Some(share) if (0.0..=1.0).contains(&share) => Ok(Share::new(share)),
         _ => Err("write a share such as 90% or 0.9, from 0 to 1".to_owned()),
     }
 }
 
 fn slowdown(text: &str) -> Result<RelativeChange, String> {
-    match text.parse::<f64>() {
-        Ok(share) if share > 0.0 && share <= 10.0 => Ok(RelativeChange::new(share)),
-        _ => Err("a share such as 0.2 for 20%, more than 0 and at most 10".to_owned()),
+    match part(text) {
+        Some(share) if share > 0.0 && share <= 10.0 => Ok(RelativeChange::new(share)),
+        _ => Err("write a share such as 20% or 0.2, more than 0 and at most 10".to_owned()),
     }
 }
 
@@ -366,10 +370,14 @@ fn first(command: &Gate, runs: &[Run], terminal: &Terminal) -> Result<Vec<String
         run.origin.commit = run.origin.commit.take().or_else(|| here.commit.clone());
         run.origin.branch = run.origin.branch.take().or_else(|| here.branch.clone());
     }
+    // What is saved must be what the next gate asks for; a name that is mistyped never is.
+    if let Some(asked) = command.yardstick.other_than(&runs) {
+        return Ok(vec![format!("nothing was saved: the runs are not of {asked}")]);
+    }
     let name = command.yardstick.name().unwrap_or(DEFAULT_NAME);
     let placed = baseline::keep(runs, &store, (name, store.form(name)), clock::now(), terminal)?;
     let many = report::count(placed.len() as u64, "run was", "runs were");
-    Ok(vec![format!("{many} saved as the first baseline in {}", path.display())])
+    Ok(vec![format!("{many} saved as the first baseline {name:?} in {}", path.display())])
 }
 
 /// The options with which an export of the current side is read by itself.

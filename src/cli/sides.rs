@@ -317,6 +317,9 @@ fn stored(
         HistoryError::NotFound { message } => {
             Failure::missing_baseline(message).help("`rooflint baseline list` shows what there is")
         }
+        several @ HistoryError::Several { .. } => {
+            Failure::usage(several.to_string()).help("--baseline-name NAME chooses")
+        }
         other => Failure::History(other),
     })?;
     baseline.note(notes);

@@ -10,7 +10,7 @@ use super::exit::{self, Failure};
 use super::output::{self, Outputs};
 use super::store::{Chosen, FOLDER};
 use super::{clock, config, session, store, terminal::Terminal, trend_limits as limits};
-use crate::history::{self, HistoryError, Store, TrendMetric};
+use crate::history::{self, HistoryError, Least, Store, TrendMetric};
 use crate::report::{Style, TrendReport};
 
 const EXAMPLES: &str = "\
@@ -103,12 +103,22 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
     let (store, judged) = store::open(&folder, session)?;
     let filter = command.chosen.filter()?;
     let kernel = command.kernel.as_deref();
-    let trend = history::trend(&store, &filter, command.metric.metric(), kernel);
+    let metric = command.metric.metric();
+    let policy = if command.gate {
+        Some(config::find(&command.configuration, terminal)?.gate)
+    } else {
+        None
+    };
+    let least = policy.as_ref().map_or_else(Least::default, |policy| limits::least(metric, policy));
+    let trend = history::trend(&store, &filter, metric, kernel, least);
     let mut trend = trend.map_err(|error| match error {
         HistoryError::NotFound { message } if !Store::is_store(store.folder()) => {
             Failure::usage(message).help(
                 "--name, --device and --kernel choose; the runs of a partitioned table are its folders run=NAME",
             )
+        }
+        several @ HistoryError::Several { .. } => {
+            Failure::usage(several.to_string()).help("--name NAME chooses")
         }
         other => Failure::History(other),
     })?;
@@ -117,10 +127,9 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
         .notes
         .extend(crate::report::unread(&store).into_iter().map(|file| format!("not read: {file}")));
     let mut only_warns = false;
-    if command.gate {
+    if let Some(policy) = policy {
         // A gate does not pass on what it could not read.
         store.check(filter.name.as_deref())?;
-        let policy = config::find(&command.configuration, terminal)?.gate;
         only_warns = policy.warn_only;
         limits::judge(&mut trend, &policy, clock::now().date());
     }

@@ -2,7 +2,7 @@
 
 use crate::compare::Measured;
 use crate::gate::{Action, GateWaiver, Limit, Metric, Policy};
-use crate::history::{Line, Trend, TrendMetric};
+use crate::history::{Least, Line, MIN_CHANGE, Trend, TrendMetric};
 use crate::model::Date;
 use crate::units::{RelativeChange, Seconds, change, change_limit};
 
@@ -71,6 +71,26 @@ fn beyond<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<(&
         let (by, most) = (change(worsening), change_limit(limit.worse));
         (limit, format!("{name} is {by} above its best level in the history, limit {most}"))
     })
+}
+
+/// Steps below 1% are those of a machine's day, whatever a policy asks for.
+const SMALLEST: RelativeChange = RelativeChange::new(0.01);
+
+/// The smallest changes to look for: as small as the policy allows none.
+pub(super) fn least(metric: TrendMetric, policy: &Policy) -> Least {
+    let of = |of_run: bool| {
+        let line = Line { kernel: (!of_run).then(String::new), ..Line::default() };
+        let own = metric_of(metric, &line);
+        let limits = policy.limits.iter().filter(|limit| {
+            let is_of_time = own == Metric::Headroom && limit.metric == Metric::Time;
+            limit.action > Action::None && (limit.metric == own || is_of_time)
+        });
+        let least = limits.map(|limit| limit.worse).min_by(RelativeChange::total_cmp);
+        let least =
+            least.map_or(MIN_CHANGE, |least| if least < MIN_CHANGE { least } else { MIN_CHANGE });
+        if least < SMALLEST { SMALLEST } else { least }
+    };
+    Least { run: of(true), kernel: of(false) }
 }
 
 /// The metric of a policy that a line follows.

@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::exit::Failure;
 use super::origin::found;
+use crate::compare::Run;
 use crate::history::{Filter, Store};
 
 /// Commits of a lineage that are looked at.
@@ -62,7 +63,10 @@ impl Yardstick {
             device,
             commit: None,
         };
-        if filter.device.is_some() && store.baseline(&filter).is_err() {
+        if filter.device.is_some()
+            && !self.allow_missing_baseline
+            && store.baseline(&filter).is_err()
+        {
             // The store knows other devices only, and the gate says so.
             filter.device = None;
         }
@@ -93,6 +97,17 @@ impl Yardstick {
     /// The name under which a first baseline is saved.
     pub(super) fn name(&self) -> Option<&str> {
         self.baseline_name.as_deref()
+    }
+
+    /// The branch, commit or ancestor that it asks for, where these runs would not be found by it.
+    pub(super) fn other_than(&self, runs: &[Run]) -> Option<String> {
+        let is_of =
+            |branch: &String| runs.iter().all(|run| run.origin.branch.as_ref() == Some(branch));
+        let branch = self.baseline_branch.as_ref().filter(|branch| !is_of(branch));
+        let branch = branch.map(|branch| format!("branch {branch:?}"));
+        let commit = self.baseline_commit.as_ref().map(|commit| format!("commit {commit:?}"));
+        let base = self.merge_base.as_ref();
+        branch.or(commit).or_else(|| base.map(|base| format!("the merge base with {base}")))
     }
 
     /// Whether it asks for a commit or branch.

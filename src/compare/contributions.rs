@@ -7,7 +7,7 @@ use super::evidence::{Inferred, Lone, ProposalKind};
 use super::rows::Row;
 use super::sides::{Group, Joined};
 use super::statistics::median;
-use crate::units::{Factor, Seconds, Shift};
+use crate::units::{Factor, Seconds};
 
 /// The parts in order, and what is left of the change.
 pub(super) fn sorted(mut parts: Vec<Contribution>, change_s: Seconds) -> Contributions {
@@ -32,10 +32,7 @@ impl Parts<'_> {
     /// What kernels add that both sides have by name.
     pub(super) fn of_rows(&self, rows: &[Row<'_>]) -> Vec<Contribution> {
         let of = |row: &Row<'_>| {
-            let other = row.other_work();
-            let launches =
-                if other == Shift::ZERO { Shift::ZERO } else { row.more_launches(self.work) };
-            let more = self.work.get() * (other + launches).get().exp();
+            let more = self.work.get() * row.other_work_of_all(self.work).get().exp();
             let part = self.of_groups(row, more);
             let kind = if is_of_launches(&part) {
                 ContributionKind::Launches

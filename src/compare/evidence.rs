@@ -120,6 +120,17 @@ pub enum Counted {
     Bytes,
 }
 
+impl Counted {
+    /// Returns the shift from run to run that is other counting, not other work: caches hold more or less, which changes
+    /// bytes by some percent.
+    pub(crate) const fn noise(self) -> Shift {
+        match self {
+            Self::Flops => Shift::new(0.01),
+            Self::Bytes => Shift::new(0.05),
+        }
+    }
+}
+
 /// By how much the work of one launch changed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct WorkChange {

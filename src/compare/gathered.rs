@@ -141,20 +141,18 @@ fn run_kernel(
     }
 }
 
-/// Returns the sorted values. More than [`SAMPLES`] are replaced by evenly spaced quantiles at the
-/// middles of equal shares, which preserve median and spread.
+/// Returns the sorted values. More than [`SAMPLES`] are replaced by those at the middles of as many equal shares, which
+/// preserve median and spread. Each is a value that was measured, so that the resolution of the timer stays visible.
 fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_unstable_by(f64::total_cmp);
     if values.len() <= SAMPLES {
         return values;
     }
-    let count = values.len() as f64;
     let at = |position: usize| {
-        let exact =
-            ((position as f64 + 0.5) / SAMPLES as f64 * count - 0.5).clamp(0.0, count - 1.0);
-        let (below, part) = (exact.floor(), exact.fract());
-        let next = values[(below as usize + 1).min(values.len() - 1)];
-        values[below as usize] * (1.0 - part) + next * part
+        let middle = (position as f64 + 0.5) / SAMPLES as f64 * values.len() as f64;
+        // Between two values the outer one, in both halves, so that the median stays.
+        let place = if 2 * position < SAMPLES { middle.ceil() - 1.0 } else { middle.floor() };
+        values[(place as usize).min(values.len() - 1)]
     };
     (0..SAMPLES).map(at).collect()
 }
@@ -198,11 +196,17 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
 mod tests {
     use super::*;
 
-    /// 128 values for 64 quantiles: each is the middle of two neighbors, 0.5, 2.5, … 126.5.
+    /// 128 values for 64 quantiles: one of two neighbors, 0, 2, … 62 and 65, 67, … 127, whose median is that of all.
     #[test]
     fn many_launches_are_kept_as_quantiles_and_few_as_they_are() {
         assert_eq!(quantiles(vec![3.0, 1.0, 2.0]), [1.0, 2.0, 3.0]);
         let kept = quantiles((0..128).rev().map(f64::from).collect());
-        assert_eq!((kept.len(), kept[0], kept[1], kept[63]), (SAMPLES, 0.5, 2.5, 126.5));
+        assert_eq!((kept.len(), kept[0], kept[1], kept[63]), (SAMPLES, 0.0, 2.0, 127.0));
+        assert_eq!(f64::midpoint(kept[31], kept[32]), 63.5);
+        // 200 launches of 2 or 3 µs stay whole microseconds.
+        let kept = quantiles((0..200).map(|at| f64::from(2 + at % 2)).collect());
+        assert!(
+            kept.iter().all(|value| value.fract() == 0.0) && kept[31] == 2.0 && kept[32] == 3.0
+        );
     }
 }

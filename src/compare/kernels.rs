@@ -3,7 +3,7 @@
 use super::both::Both;
 use super::comparison::Basis;
 use super::evidence::{Change, Evidence, Inferred, OfAll};
-use super::rows::{RUNS_THAT_SPREAD, Row, Shared, Table};
+use super::rows::{RUNS_OF_BOTH, Row, Shared, Table};
 use super::shifts;
 use super::sides::Group;
 use super::statistics::{median, rank_test};
@@ -74,7 +74,7 @@ impl Table<'_> {
         }
         let logs = row.groups.as_ref().map(Group::all_logs);
         // A kernel that only one run of each side has is judged as if there were only these.
-        if !self.several() || known.before.len() + known.after.len() < RUNS_THAT_SPREAD {
+        if !self.several() || known.before.len() + known.after.len() < RUNS_OF_BOTH {
             self.of_one_run(row, &known, &logs, shared)
         } else {
             self.of_several(row, &known, &logs, shared)
@@ -160,7 +160,7 @@ impl Table<'_> {
             times.map(|(time, of_run)| time.ln() - offset(of_run) - work.get()).collect()
         };
         let offsets = &shared.offsets.runs;
-        let more = shared.work.shift() + row.other_work();
+        let more = shared.work.shift() + row.other_work_of_all(shared.work);
         let values = Both {
             before: logs(&row.groups.before, &offsets.before, Shift::ZERO),
             after: logs(&row.groups.after, &offsets.after, more),
@@ -192,7 +192,8 @@ impl Table<'_> {
             return None;
         }
         let centers = row.groups.as_ref().map(Group::cycle_centers).known()?;
-        if centers.before.len() + centers.after.len() >= RUNS_THAT_SPREAD {
+        let centers = centers.map(|runs| runs.into_iter().flatten().collect::<Vec<f64>>());
+        if centers.before.len() + centers.after.len() >= RUNS_OF_BOTH {
             let evidence = shifts::of_runs(centers.as_ref().map(Vec::as_slice), None, Shift::ZERO)?;
             return Some(evidence.without(row.other_work()));
         }

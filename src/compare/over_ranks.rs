@@ -41,12 +41,12 @@ struct Sums {
     /// That of the first rank, with what all ranks have alike; counts are of all.
     kernel: RunKernel,
     measured: ExactSum,
-    bytes: Partly,
-    flops: Partly,
-    fp64_flops: Partly,
+    bytes: Whole,
+    flops: Whole,
+    fp64_flops: Whole,
     judged: ExactSum,
-    roofline: Partly,
-    roofline_high: Partly,
+    /// The same, roofline time and its upper bound over the ranks that have a roofline time.
+    bounded: Option<[ExactSum; 3]>,
     savings: ExactSum,
     /// Mean clocks times the timed launches of their ranks, and these launches.
     clock: (ExactSum, u64),
@@ -54,19 +54,23 @@ struct Sums {
     cycles: Samples,
 }
 
-/// The sum of figures that some ranks may lack.
+/// The sum of figures of all ranks: what one of them lacks, the sum lacks.
 #[derive(Debug, Clone, Copy, Default)]
-struct Partly(Option<ExactSum>);
+struct Whole {
+    sum: ExactSum,
+    is_lacking: bool,
+}
 
-impl Partly {
+impl Whole {
     fn add(&mut self, figure: Option<f64>) {
-        if let Some(figure) = figure {
-            self.0.get_or_insert_default().add(figure);
+        match figure {
+            Some(figure) => self.sum.add(figure),
+            None => self.is_lacking = true,
         }
     }
 
     fn get(self) -> Option<f64> {
-        self.0.map(ExactSum::get)
+        (!self.is_lacking).then(|| self.sum.get())
     }
 }
 
@@ -111,28 +115,21 @@ impl Samples {
     }
 }
 
-/// Returns evenly spaced quantiles of weighted values, at the middles of equal shares.
-///
-/// A value lies at the middle of its weight; between two values the quantile is interpolated.
+/// Returns evenly spaced quantiles of weighted values: those at the middles of equal shares, each one that was measured.
 fn quantiles(values: &mut [(f64, f64)], count: usize) -> impl Iterator<Item = f64> {
     values.sort_unstable_by(|one, two| one.0.total_cmp(&two.0).then(one.1.total_cmp(&two.1)));
     let total: f64 = values.iter().map(|(_, weight)| weight).sum();
     let (mut at, mut before) = (0, 0.0);
     (0..count).map(move |position| {
         let target = (position as f64 + 0.5) / count as f64 * total;
-        let middle = |at: usize, before: f64| before + values[at].1 / 2.0;
-        while at + 1 < values.len() && middle(at + 1, before + values[at].1) <= target {
+        // Between two values the outer one, in both halves, so that the median stays.
+        let is_lower = 2 * position < count;
+        let is_before = |end: f64| if is_lower { end < target } else { end <= target };
+        while at + 1 < values.len() && is_before(before + values[at].1) {
             before += values[at].1;
             at += 1;
         }
-        let (value, from) = (values[at].0, middle(at, before));
-        match values.get(at + 1) {
-            Some((next, _)) if target > from => {
-                let to = middle(at + 1, before + values[at].1);
-                value + (next - value) * (target - from) / (to - from)
-            }
-            _ => value,
-        }
+        values[at].0
     })
 }
 
@@ -244,12 +241,11 @@ impl Sums {
                 ..kernel.clone()
             },
             measured: ExactSum::default(),
-            bytes: Partly::default(),
-            flops: Partly::default(),
-            fp64_flops: Partly::default(),
+            bytes: Whole::default(),
+            flops: Whole::default(),
+            fp64_flops: Whole::default(),
             judged: ExactSum::default(),
-            roofline: Partly::default(),
-            roofline_high: Partly::default(),
+            bounded: None,
             savings: ExactSum::default(),
             clock: (ExactSum::default(), 0),
             samples: Samples::default(),
@@ -266,16 +262,18 @@ impl Sums {
         all.cold = kernel.cold.map(|cold| all.cold.unwrap_or(0) + cold);
         all.rows = [all.rows[0].min(kernel.rows[0]), all.rows[1].max(kernel.rows[1])];
         self.measured.add(kernel.measured_s.get());
-        self.judged.add(kernel.judged_s.get());
         self.savings.add(kernel.savings_s.get());
         self.bytes.add(kernel.bytes.map(Bytes::get));
         self.flops.add(kernel.flops.map(Flops::get));
         self.fp64_flops.add(kernel.fp64_flops.map(Flops::get));
-        self.roofline.add(kernel.roofline_s.map(Seconds::get));
-        if kernel.roofline_s.is_some() {
+        self.judged.add(kernel.judged_s.get());
+        if let Some(roofline) = kernel.roofline_s {
             // Nothing bounds the sum where nothing bounds a part of it.
             let high = kernel.roofline_high_s.map_or(f64::INFINITY, Seconds::get);
-            self.roofline_high.add(Some(high));
+            let [judged, roofline_s, roofline_high] = self.bounded.get_or_insert_default();
+            judged.add(kernel.judged_s.get());
+            roofline_s.add(roofline.get());
+            roofline_high.add(high);
         }
         if let Some(clock) = kernel.clock_hz {
             self.clock.0.add(clock.get() * kernel.timed as f64);
@@ -295,6 +293,7 @@ impl Sums {
     fn kernel(self) -> RunKernel {
         let finite = |time: f64| Some(Seconds::new(time)).filter(|time| time.get().is_finite());
         let (clock, clocked) = self.clock;
+        let bounded = self.bounded.map(|sums| sums.map(ExactSum::get));
         RunKernel {
             measured_s: Seconds::new(self.measured.get()),
             samples_s: self.samples.get().into_iter().map(Seconds::new).collect(),
@@ -303,9 +302,9 @@ impl Sums {
             bytes: self.bytes.get().map(Bytes::new),
             flops: self.flops.get().map(Flops::new),
             fp64_flops: self.fp64_flops.get().map(Flops::new),
-            judged_s: Seconds::new(self.judged.get()),
-            roofline_s: self.roofline.get().map(Seconds::new),
-            roofline_high_s: self.roofline_high.get().and_then(finite),
+            judged_s: Seconds::new(bounded.map_or(self.judged.get(), |[judged, ..]| judged)),
+            roofline_s: bounded.map(|[_, roofline, _]| Seconds::new(roofline)),
+            roofline_high_s: bounded.and_then(|[.., high]| finite(high)),
             savings_s: Seconds::new(self.savings.get()),
             ..self.kernel
         }
@@ -332,5 +331,39 @@ mod tests {
         assert_eq!((run.devices.len(), run.kernels.len()), (1, 1));
         assert_eq!(run.devices[0].dram_bytes_per_s, Some(BytesPerSecond::new(1e12)));
         assert_eq!(run.kernels[0].launches, 2);
+    }
+
+    /// Two ranks with a launch each: bytes of one are not those of both, and time without a roofline time is not that of
+    /// the other's.
+    #[test]
+    fn what_a_rank_lacks_the_job_lacks() {
+        let rank = |bytes: Option<f64>, roofline: Option<f64>| {
+            let mut rank = run(vec![kernel("a", &[2e-3])]);
+            let kernel = &mut rank.kernels[0];
+            kernel.bytes = bytes.map(Bytes::new);
+            kernel.judged_s = Seconds::new(2e-3);
+            kernel.roofline_s = roofline.map(Seconds::new);
+            kernel.roofline_high_s = kernel.roofline_s;
+            rank
+        };
+        let of = |ranks: [Run; 2]| {
+            let mut sums = OverRanks::default();
+            for rank in ranks {
+                sums.add(rank);
+            }
+            sums.finish("job".to_owned()).unwrap().kernels.remove(0)
+        };
+        let both = of([rank(Some(1e9), Some(1e-3)), rank(Some(1e9), Some(1e-3))]);
+        assert_eq!(both.bytes, Some(Bytes::new(2e9)));
+        assert_eq!((both.judged_s.get(), both.roofline_s), (4e-3, Some(Seconds::new(2e-3))));
+        for lacking in [
+            [rank(Some(1e9), Some(1e-3)), rank(None, None)],
+            [rank(None, None), rank(Some(1e9), Some(1e-3))],
+        ] {
+            let job = of(lacking);
+            assert_eq!((job.launches, job.bytes), (2, None));
+            assert_eq!((job.judged_s.get(), job.roofline_s), (2e-3, Some(Seconds::new(1e-3))));
+            assert_eq!(job.roofline_high_s, Some(Seconds::new(1e-3)));
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::units::{Factor, Seconds, Shift};
 pub(super) const SUFFICIENT_SHARE: f64 = 0.001;
 
 /// Runs of both sides together needed to estimate their spread: one per side, and one more.
-pub(super) const RUNS_THAT_SPREAD: usize = 3;
+pub(super) const RUNS_OF_BOTH: usize = 3;
 
 /// A pair of kernels with a value for each run.
 pub(super) struct Row<'a> {
@@ -98,6 +98,16 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The part of the shift of all its launches together that is other work, for this amount of work of the run: half
+    /// of the launches, each of which does twice the work, are as much work. Zero where a launch does the same work.
+    pub(super) fn other_work_of_all(&self, work: Factor) -> Shift {
+        let other = self.other_work();
+        if other == Shift::ZERO {
+            return other;
+        }
+        other + self.more_launches(work)
+    }
+
     /// How many more launches it has on the current side, for this amount of work of the run.
     pub(super) fn more_launches(&self, work: Factor) -> Shift {
         let more = self.launches().map(|all| (all.after / all.before / work.get()).ln());
@@ -152,7 +162,7 @@ pub(super) struct Table<'a> {
 impl Table<'_> {
     /// Returns `true` if a side has more than one run.
     pub(super) const fn several(&self) -> bool {
-        self.runs.before + self.runs.after >= RUNS_THAT_SPREAD
+        self.runs.before + self.runs.after >= RUNS_OF_BOTH
     }
 }
 

@@ -234,7 +234,7 @@ impl Run {
         if kernel.device >= self.devices.len().max(1) {
             Err("refers to a device that is not in \"devices\"")
         } else if kernel.samples_s.len().max(kernel.samples_cycles.len()) > SAMPLES {
-            Err("has more than 64 samples")
+            Err("has more samples than a run keeps")
         } else if !all.all(|value| (0.0..BEYOND_ALL).contains(&value)) {
             Err("has an amount that is negative or impossibly large")
         } else if kernel.timed > kernel.launches || kernel.launches > EXACT {

@@ -7,7 +7,7 @@ use super::odd::{Odd, odd};
 use super::rows::{Moved, Offsets, Row, Shared, Table};
 use super::run::Run;
 use super::shifts;
-use super::sides::Joined;
+use super::sides::{Group, Joined};
 use super::split::split;
 use super::statistics::{Prior, mean, median, robust_deviation, weighted_median};
 use crate::units::{Factor, Seconds, Share, Shift};
@@ -111,8 +111,8 @@ impl Table<'_> {
     }
 
     pub(super) fn common(&self, offsets: &Offsets) -> (Common, Vec<Odd>) {
-        let runs = offsets.runs.as_ref().map(Vec::as_slice);
-        let (evidence, odd) = self.of_whole(runs);
+        let runs = offsets.runs.as_ref().map(|runs| runs.iter().copied().map(Some).collect());
+        let (evidence, odd) = self.of_whole(&runs);
         let needed = self.telling_kernels();
         let (removed, reason) = if self.basis == Basis::Headroom {
             (false, "the devices differ, so headroom is compared".to_owned())
@@ -159,40 +159,69 @@ impl Table<'_> {
         Split { moved: moved.kernels, stayed: offsets.kernels, share, evidence }
     }
 
-    /// Returns the median shift in cycles over kernels with enough time, if all of them have
-    /// clocks.
+    /// Returns the shift in cycles that kernels with enough time share, if all of them have clocks: of the medians over
+    /// the kernels of each run, as the shift in time.
     fn common_cycles(&self) -> Option<Shift> {
-        let mut shifts = Vec::new();
+        let middle =
+            |runs: &Vec<Option<f64>>| median(&runs.iter().flatten().copied().collect::<Vec<_>>());
+        let mut rows = Vec::new();
         for row in self.rows.iter().filter(|row| row.has_sufficient_share()) {
-            let cycles =
-                row.groups.as_ref().map(|group| median(&group.cycle_centers()?)).known()?;
-            shifts.push(cycles.after - cycles.before);
+            let cycles = row.groups.as_ref().map(Group::cycle_centers).known()?;
+            let middles = cycles.as_ref().map(middle).known()?;
+            rows.push((cycles, f64::midpoint(middles.before, middles.after)));
         }
-        median(&shifts).map(Shift::new)
+        let of = |runs: usize, later: bool| -> Vec<Option<f64>> {
+            let of_run = |run: usize| {
+                let distances = rows.iter().filter_map(|(cycles, level)| {
+                    let values = if later { &cycles.after } else { &cycles.before };
+                    Some(values[run]? - level)
+                });
+                median(&distances.collect::<Vec<_>>())
+            };
+            (0..runs).map(of_run).collect()
+        };
+        let values = Both { before: of(self.runs.before, false), after: of(self.runs.after, true) };
+        let is_there = values.iter().all(|runs| runs.iter().any(Option::is_some));
+        is_there.then(|| self.of_whole(&values).0.shift)
     }
 
-    /// Evidence on something that each run has one of, with the drift over the order of runs taken out, and
+    /// Evidence on something that each run may have one of, with the drift over the order of runs taken out, and
     /// without runs that stand apart from the others of their side.
-    fn of_whole(&self, values: Both<&[f64]>) -> (Evidence, Vec<Odd>) {
+    fn of_whole(&self, values: &Both<Vec<Option<f64>>>) -> (Evidence, Vec<Odd>) {
         let floor = self.noise.common.shift();
         if !self.several() {
-            let shift = match (values.before, values.after) {
-                ([one], [two]) => two - one,
+            let shift = match (&values.before[..], &values.after[..]) {
+                ([Some(one)], [Some(two)]) => two - one,
                 _ => 0.0,
             };
             return (shifts::single(Shift::new(shift), floor), Vec::new());
         }
-        let odd = odd(values);
-        let kept = |later: bool, values: &[f64]| -> Vec<f64> {
+        let there = values.as_ref().map(|values| -> Vec<(usize, f64)> {
+            values.iter().enumerate().filter_map(|(at, value)| Some((at, (*value)?))).collect()
+        });
+        let known = there
+            .as_ref()
+            .map(|there| -> Vec<f64> { there.iter().map(|(_, value)| *value).collect() });
+        let mut odd = odd(known.as_ref().map(Vec::as_slice));
+        for one in &mut odd {
+            // Its place among all runs, not among those that have a value.
+            one.at = if one.later { there.after[one.at].0 } else { there.before[one.at].0 };
+        }
+        let kept = |later: bool, there: &[(usize, f64)]| -> Vec<(usize, f64)> {
             let is_kept = |at: usize| !odd.iter().any(|odd| odd.later == later && odd.at == at);
-            let known = values.iter().enumerate().filter(|(at, _)| is_kept(*at));
-            known.map(|(_, value)| *value).collect()
+            there.iter().copied().filter(|(at, _)| is_kept(*at)).collect()
         };
-        let (before, after) = (kept(false, values.before), kept(true, values.after));
-        let values = Both { before: before.as_slice(), after: &after };
-        let places = self.places.as_ref().map(|places| Both {
-            before: kept(false, &places.before),
-            after: kept(true, &places.after),
+        let kept = Both { before: kept(false, &there.before), after: kept(true, &there.after) };
+        let of = |kept: &Vec<(usize, f64)>| -> Vec<f64> {
+            kept.iter().map(|(_, value)| *value).collect()
+        };
+        let values = kept.as_ref().map(of);
+        let values = values.as_ref().map(Vec::as_slice);
+        let places = self.places.as_ref().map(|places| {
+            let of = |kept: &[(usize, f64)], places: &[f64]| -> Vec<f64> {
+                kept.iter().map(|(at, _)| places[*at]).collect()
+            };
+            Both { before: of(&kept.before, &places.before), after: of(&kept.after, &places.after) }
         });
         let enough =
             |places: &&Both<Vec<f64>>| places.before.len() + places.after.len() >= RUNS_THAT_DRIFT;
@@ -225,29 +254,29 @@ impl Table<'_> {
         let mut values = match self.basis {
             Basis::Time => runs.map(|runs| {
                 let times = runs.iter().map(|run| run.whole_s().get());
-                times.filter(|time| *time > 0.0).map(f64::ln).collect::<Vec<f64>>()
+                times.map(|time| (time > 0.0).then(|| time.ln())).collect::<Vec<_>>()
             }),
             Basis::Headroom => self.whole_headrooms(),
         };
-        if values.iter().any(Vec::is_empty) {
+        if values.iter().any(|values| values.iter().all(Option::is_none)) {
             let evidence = shifts::single(Shift::ZERO, self.noise.common.shift());
             return Total { evidence, own: None, odd: Vec::new() };
         }
         if self.basis == Basis::Time {
             let more = work.shift() + other_work.shift();
-            values.after.iter_mut().for_each(|log| *log -= more.get());
+            values.after.iter_mut().flatten().for_each(|log| *log -= more.get());
         }
-        let (evidence, odd) = self.of_whole(values.as_ref().map(Vec::as_slice));
+        let (evidence, odd) = self.of_whole(&values);
         let offsets = &shared.offsets.runs;
-        let as_many = values.before.len() == offsets.before.len()
-            && values.after.len() == offsets.after.len();
-        let own = (self.several() && shared.common.removed && as_many).then(|| {
-            let own = |values: &[f64], offsets: &[f64]| -> Vec<f64> {
-                values.iter().zip(offsets).map(|(value, offset)| value - offset).collect()
+        let own = (self.several() && shared.common.removed).then(|| {
+            let own = |values: &[Option<f64>], offsets: &[f64]| -> Vec<Option<f64>> {
+                let pairs = values.iter().zip(offsets);
+                pairs.map(|(value, offset)| Some((*value)? - offset)).collect()
             };
-            let before = own(&values.before, &offsets.before);
-            let after = own(&values.after, &offsets.after);
-            let (own, _) = self.of_whole(Both { before: &before, after: &after });
+            let (own, _) = self.of_whole(&Both {
+                before: own(&values.before, &offsets.before),
+                after: own(&values.after, &offsets.after),
+            });
             Evidence { floor: Shift::ZERO, ..own }
         });
         Total { evidence, own, odd }
@@ -264,7 +293,7 @@ impl Table<'_> {
     }
 
     /// Returns the headroom of all kernels that the roofline covers on both sides, run by run.
-    fn whole_headrooms(&self) -> Both<Vec<f64>> {
+    fn whole_headrooms(&self) -> Both<Vec<Option<f64>>> {
         let judged: Vec<&Row<'_>> = self
             .rows
             .iter()
@@ -283,7 +312,7 @@ impl Table<'_> {
                 let known = modeled > Seconds::ZERO && roofline_time > Seconds::ZERO;
                 known.then(|| (modeled / roofline_time).ln())
             };
-            (0..runs).filter_map(of_run).collect()
+            (0..runs).map(of_run).collect()
         };
         Both { before: all(false, self.runs.before), after: all(true, self.runs.after) }
     }
@@ -295,11 +324,9 @@ impl Table<'_> {
             let group = &row.groups.before;
             let share: f64 = group.all().map(|kernel| kernel.share.get()).sum();
             let share = share / group.by_run.len().max(1) as f64;
-            // Half of the launches, each of which does twice the work, are as much work.
-            share * ((row.other_work() + row.more_launches(work)).get().exp_m1())
+            share * row.other_work_of_all(work).get().exp_m1()
         };
-        let others = self.rows.iter().filter(|row| row.other_work() != Shift::ZERO);
-        Factor::new(1.0 + others.map(more).sum::<f64>())
+        Factor::new(1.0 + self.rows.iter().map(more).sum::<f64>())
     }
 
     /// Fits the prior of the variances of kernels with enough time; only for several runs.

@@ -14,12 +14,6 @@ use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share, Shift};
 /// change that fails a default policy.
 const CERTAIN_HEADROOM: f64 = 1.05;
 
-/// Operations of a launch that differ by more than 1% are other work, not other counting.
-const OTHER_FLOPS: Shift = Shift::new(0.01);
-
-/// What caches hold changes bytes by some percent from run to run.
-const OTHER_BYTES: Shift = Shift::new(0.05);
-
 /// The runs of one side and the kernels that occur in any of them.
 pub(super) struct Joined<'a> {
     pub(super) runs: &'a [Run],
@@ -161,18 +155,17 @@ impl<'a> Group<'a> {
         (0..self.by_run.len()).map(of).collect()
     }
 
-    /// Returns the logarithm of the typical cycles of each run; `None` if a run that has the kernel
-    /// has no clock.
-    pub(super) fn cycle_centers(&self) -> Option<Vec<f64>> {
-        let mut centers = Vec::new();
-        for (run, kernels) in self.by_run.iter().enumerate() {
-            if kernels.is_empty() {
-                continue;
-            }
-            let once = kernels.len() == 1;
-            centers.push(pseudomedian(&self.cycle_logs(run)).filter(|_| once)?);
-        }
-        (!centers.is_empty()).then_some(centers)
+    /// Returns the logarithm of the typical cycles of each run, in which it may be missing; `None` if a run that has
+    /// the kernel has no clock.
+    pub(super) fn cycle_centers(&self) -> Option<Vec<Option<f64>>> {
+        let center = |(run, kernels): (usize, &Vec<&RunKernel>)| match kernels.len() {
+            0 => Some(None),
+            1 => pseudomedian(&self.cycle_logs(run)).map(Some),
+            _ => None,
+        };
+        let centers: Vec<Option<f64>> =
+            self.by_run.iter().enumerate().map(center).collect::<Option<_>>()?;
+        centers.iter().any(Option::is_some).then_some(centers)
     }
 
     /// Returns the logarithm of headroom in each run; `None` for a run in which the roofline does
@@ -246,12 +239,12 @@ impl<'a> Group<'a> {
         };
         let flops = per_launch(&|kernel| kernel.flops.map(Flops::get));
         let bytes = || per_launch(&|kernel| kernel.bytes.map(Bytes::get));
-        let (counted, of_launch, least) = match flops {
-            Some(flops) => (Counted::Flops, flops, OTHER_FLOPS),
-            None => (Counted::Bytes, bytes()?, OTHER_BYTES),
+        let (counted, of_launch) = match flops {
+            Some(flops) => (Counted::Flops, flops),
+            None => (Counted::Bytes, bytes()?),
         };
         let shift = Shift::between(of_launch.before, of_launch.after);
-        (shift.abs() > least).then_some(WorkChange { counted, shift, normalized })
+        (shift.abs() > counted.noise()).then_some(WorkChange { counted, shift, normalized })
     }
 
     /// Returns the launches in one run: the median over the runs of the side, because one of them that did more work

@@ -251,9 +251,9 @@ impl Prior {
             return Some(Self { variance: pooled, degrees: 0.0, most });
         }
         let spread = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        let roofline_time =
+        let expected =
             usable.iter().map(|(_, degrees)| trigamma(degrees / 2.0)).sum::<f64>() / count;
-        let excess = spread - roofline_time;
+        let excess = spread - expected;
         if excess <= 0.0 {
             return Some(Self { variance: mean.exp(), degrees: f64::INFINITY, most });
         }

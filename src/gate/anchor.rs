@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::decision::{Check, Decision, Outcome, Verdict};
 use super::judge::{Setting, concluded, gravest_first, judge};
 use super::policy::{Action, Metric, Policy};
+use super::words;
 use crate::compare::Run;
 
 /// Runs that stay the same while newer baselines come.
@@ -36,6 +37,11 @@ pub fn beside(
     }
     let partial = found.checks.iter().filter(|check| check.rule == "coverage");
     decision.notes.extend(partial.map(|check| format!("anchor {label}: {}", check.message)));
+    // A waiver that has nothing to accept against one baseline may have against the other.
+    let of_waivers = policy.waivers.iter();
+    let of_waivers = of_waivers.flat_map(|one| [true, false].map(|is| words::idle_waiver(one, is)));
+    let idle: Vec<String> = of_waivers.collect();
+    decision.notes.retain(|note| !idle.contains(note) || found.notes.contains(note));
     let added: Vec<Check> = found
         .checks
         .into_iter()
@@ -48,7 +54,7 @@ pub fn beside(
                     && known.subject == check.subject
                     && known.action >= check.action
             });
-            is_judged && check.action > Action::Notice && !is_known
+            is_judged && (check.action > Action::Notice || check.waived.is_some()) && !is_known
         })
         .map(|check| Check {
             rule: format!("anchor:{}", check.rule),
@@ -56,7 +62,7 @@ pub fn beside(
             ..check
         })
         .collect();
-    let many = added.len();
+    let many = added.iter().filter(|check| check.action > Action::Notice).count();
     decision.notes.push(match many {
         0 => format!("compared with anchor {label} too: nothing more exceeds a limit"),
         _ => format!(
@@ -72,7 +78,7 @@ pub fn beside(
     decision.checks.sort_by(gravest_first);
     let (outcome, reason) = concluded(&decision.checks);
     // What was inconclusive for a reason of its own stays so.
-    if outcome != Outcome::Passed {
+    if outcome != Outcome::Passed || decision.outcome == Outcome::Passed {
         (decision.outcome, decision.reason) = (outcome, reason);
     }
     decision.counts = BTreeMap::new();

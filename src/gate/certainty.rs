@@ -79,7 +79,7 @@ pub(super) fn more_runs(evidence: &Evidence, limit: Shift) -> Option<u32> {
             (one.min(two), 2.0 * (CERTAIN * spread / beyond).powi(2))
         }
         // The floor is that of the difference of two runs.
-        _ => (1.0, (evidence.floor.get() / beyond).powi(2).max(RUNS_THAT_SPREAD)),
+        _ => (1.0, (evidence.floor.get() / beyond).powi(2).max(RUNS_PER_SIDE)),
     };
     let more = (needed.ceil() - there).max(1.0);
     Some(if more >= f64::from(MOST_RUNS) { MOST_RUNS } else { more as u32 })
@@ -99,7 +99,7 @@ pub(super) const POWER: Probability = Probability::new(0.9);
 pub(super) const HALF: Probability = Probability::new(0.5);
 
 /// Runs per side needed to estimate their spread.
-const RUNS_THAT_SPREAD: f64 = 3.0;
+const RUNS_PER_SIDE: f64 = 3.0;
 
 /// The shift that would have been seen, and in which part of all gates, for so many kernels that are judged
 /// together. `undeclared` is what one run per side must exceed where its noise was not measured.

@@ -131,7 +131,6 @@ struct Outline<'a> {
 }
 
 fn outlines(runs: &[Run]) -> Vec<Outline<'_>> {
-    // One run has no other to agree with.
     runs.iter().map(outline).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Limits that judge nothing: a pattern that matches no kernel, and a policy without an active limit.
 
 use super::decision::{Check, Subject, Verdict};
-use super::policy::{Action, Limit, Metric, Policy};
+use super::policy::{Action, CodePlace, Limit, Metric, Policy, Selector};
 use crate::analysis::Called;
 use crate::compare::Measured;
 
@@ -16,16 +16,7 @@ pub(super) fn limits(kernels: &[(String, Measured)], policy: &Policy) -> Vec<Che
     };
     let check = |limit: &Limit| {
         let key = limit.metric.key();
-        let selector = &limit.selector;
-        let parts = [
-            ("kernel", &selector.kernel),
-            ("operator", &selector.operator),
-            ("category", &selector.category),
-        ];
-        let parts = parts.into_iter().filter_map(|(what, pattern)| {
-            pattern.as_ref().map(|pattern| format!("{what} {pattern:?}"))
-        });
-        let parts: Vec<String> = parts.collect();
+        let of = patterns(&limit.selector);
         Check {
             verdict: Verdict::NoData,
             action: policy.incomparable.min(Action::Warn),
@@ -33,14 +24,37 @@ pub(super) fn limits(kernels: &[(String, Measured)], policy: &Policy) -> Vec<Che
                 &format!("limit:{key}"),
                 limit.metric,
                 Subject::Run,
-                format!(
-                    "the limit on {key} for {} matches no kernel: check the pattern",
-                    parts.join(", ")
-                ),
+                format!("the limit on {key} for {of} matches no kernel: check the pattern"),
             )
         }
     };
     policy.limits.iter().filter(is_idle).map(check).collect()
+}
+
+/// The patterns of a selector, in words.
+fn patterns(selector: &Selector) -> String {
+    let parts = [
+        ("kernel", &selector.kernel),
+        ("operator", &selector.operator),
+        ("category", &selector.category),
+    ];
+    let parts = parts.into_iter().filter_map(|(what, pattern)| {
+        pattern.as_ref().map(|pattern| format!("{what} {pattern:?}"))
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// Says which places in the code are of no kernel.
+pub(super) fn code(kernels: &[(String, Measured)], policy: &Policy) -> Vec<String> {
+    let is_idle = |place: &&CodePlace| {
+        !kernels.iter().any(|(name, measured)| place.selector.fits(name, measured))
+    };
+    let idle = policy.code.iter().filter(is_idle);
+    idle.map(|place| {
+        let (file, of) = (&place.file, patterns(&place.selector));
+        format!("[[gate.code]] of {file} for {of} matches no kernel: check the pattern")
+    })
+    .collect()
 }
 
 /// Returns `true` if nothing of the policy can act: all limits are off, there are no bounds and no

@@ -9,7 +9,7 @@ use super::value::Allowed;
 use super::{bounds, coverage, damaged, idle, kernels, whole, words};
 use crate::compare::{self, Basis, Comparison, Contribution, Lone, Run};
 use crate::model::Date;
-use crate::units::{Seconds, Shift};
+use crate::units::{Seconds, Shift, change_limit};
 
 /// Checks without a difference of times stand behind those with one, by their share of the time: as if the
 /// run took a picosecond, which no difference that was measured is less than.
@@ -71,6 +71,9 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
         && found.comparison.is_some()
     {
         found.checks.extend(idle::limits(&found.measured(&there), policy));
+    }
+    if !policy.code.is_empty() && found.comparison.is_some() {
+        found.notes.extend(idle::code(&found.measured(&there), policy));
     }
     found.waive(policy, &there, setting.today);
     found.checks.sort_by(gravest_first);
@@ -144,8 +147,8 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
             "{one} and {two} runs: the run is the unit of repetition; the median of all ratios \
              (Hodges–Lehmann) must exceed the limit with its distribution-free interval and in a t test \
              with the variance pooled across kernels, each at 95% confidence, and must differ from no \
-             change at a false-discovery rate of {}%",
-            policy.false_discovery.get() * 100.0
+             change at a false-discovery rate of {}",
+            change_limit(policy.false_discovery).trim_start_matches('+')
         ));
     } else {
         let noise = policy.noise;
@@ -283,10 +286,10 @@ impl Found {
                 continue;
             }
             if fitting.is_empty() {
-                let reason = &waiver.reason;
-                self.notes.push(format!(
-                    "the waiver for {of}{owner} matches nothing; remove it: {reason}"
-                ));
+                let is_there = |(name, measured): &(String, compare::Measured)| {
+                    waiver.selector.fits(name, measured)
+                };
+                self.notes.push(words::idle_waiver(waiver, known.iter().any(is_there)));
             }
             for at in fitting {
                 self.checks[at].action = Action::Notice;
@@ -471,11 +474,14 @@ mod tests {
                 .starts_with("the waiver for \"looked_at\" (ada) expired on 2026-05-31"),
             "{expired:?}"
         );
-        for other in [waiver(Some(Metric::Bytes), Some("looked_at")), waiver(None, Some("b_other"))]
-        {
+        for (other, says) in [
+            (waiver(Some(Metric::Bytes), Some("looked_at")), "had nothing to accept"),
+            (waiver(None, Some("b_other")), "had nothing to accept"),
+            (waiver(None, Some("of_no_kernel")), "matches nothing"),
+        ] {
             let found = waived(other, None);
             assert_eq!(found.outcome, Outcome::Failed);
-            assert!(found.notes[0].contains("matches nothing"), "{found:?}");
+            assert!(found.notes[0].contains(says), "{found:?}");
         }
     }
 

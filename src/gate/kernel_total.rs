@@ -2,8 +2,8 @@
 
 use super::certainty::{is_beyond, more_runs};
 use super::decision::{Check, Subject, Verdict};
-use super::policy::{Action, Metric, Policy};
-use super::thresholds::RUNS_THAT_SPREAD;
+use super::policy::{Action, Limit, Metric, Policy};
+use super::thresholds::MORE_RUNS;
 use super::value::Allowed;
 use super::{causes, words};
 use crate::compare::{Basis, Change, Comparison, Evidence, Unit};
@@ -20,8 +20,11 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     let own = change.own.as_ref()?;
     // With as many launches the limit on one of them has judged it, unless it allows more.
     let of_launch = policy.limit(Metric::Time, &change.after, &change.name);
-    let is_judged =
-        of_launch.is_some_and(|one| one.worse <= limit.worse && one.action >= limit.action);
+    let is_judged = of_launch.is_some_and(|one| {
+        // Who loosens the limit on time means the kernel; the default is of every kernel.
+        let is_stricter = one.worse <= limit.worse && one.action >= limit.action;
+        is_stricter || *limit == Limit::kernel_total()
+    });
     let typical = with(own, change.launches_shift);
     let all = change.of_all.as_ref();
     let evidence = all.map_or_else(|| typical.clone(), |all| all.evidence.clone());
@@ -73,6 +76,8 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
         words::change(evidence.shift),
         change_limit(limit.worse)
     );
+    let message =
+        if may_be_noise { format!("{message}; {}", words::undeclared()) } else { message };
     Some(Check {
         verdict,
         action: if counts { action } else { action.min(Action::Notice) },
@@ -85,9 +90,8 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
         delta_s: Some(delta),
         share: Some(change.after.share),
         matched: Some(change.pair.level),
-        evidence: may_be_noise.then(words::undeclared).into_iter().collect(),
         more_runs: if may_be_noise {
-            Some(RUNS_THAT_SPREAD)
+            Some(MORE_RUNS)
         } else {
             (!is_certain).then(|| more_runs(&evidence, worse)).flatten()
         },

@@ -4,7 +4,7 @@ use super::certainty::{POWER, Standing, detectable, is_beyond, mirrored, more_ru
 use super::decision::{Check, Detectable, Subject, Verdict};
 use super::metrics;
 use super::policy::{Action, Limit, Metric, Policy};
-use super::thresholds::{BEYOND_ROOF, END, RUNS_THAT_SPREAD};
+use super::thresholds::{BEYOND_ROOF, END, MORE_RUNS};
 use super::value::{Allowed, Value};
 use super::{causes, kernel_total, words};
 use crate::compare::{
@@ -217,8 +217,6 @@ struct Conclusion {
     verdict: Verdict,
     action: Action,
     message: String,
-    /// Evidence that is listed first.
-    first: Option<String>,
 }
 
 fn told(
@@ -237,18 +235,18 @@ fn told(
         Some(_) => action.min(policy.renamed),
         None => action,
     };
-    let told = |verdict, action, message| Conclusion { verdict, action, message, first: None };
+    let told = |verdict, action, message| Conclusion { verdict, action, message };
     match standing {
         _ if timed.is_other_work(standing) => told(Verdict::OtherWork, Action::Notice, moved()),
         Standing::Worse => match clock_explains(change, limit.shift()) {
             Some(reason) => {
                 let action = at_most(policy.ambiguous);
-                Conclusion { first: Some(reason), ..told(Verdict::Ambiguous, action, slower()) }
+                told(Verdict::Ambiguous, action, format!("{}; {reason}", slower()))
             }
             None if policy.may_be_noise(own) => {
                 let action = at_most(policy.ambiguous.min(limit.action));
-                let first = Some(words::undeclared());
-                Conclusion { first, ..told(Verdict::Ambiguous, action, slower()) }
+                let message = format!("{}; {}", slower(), words::undeclared());
+                told(Verdict::Ambiguous, action, message)
             }
             None => told(Verdict::Regression, at_most(limit.action), slower()),
         },
@@ -260,15 +258,15 @@ fn told(
         Standing::Better if is_implausible(change, own, policy) => {
             // As measured: what all kernels share may be what is hard to believe.
             let measured = change.raw.as_ref().unwrap_or(own);
-            let message = words::implausible(change, measured);
+            let message = words::implausible(change, measured, by_headroom);
             told(Verdict::ImplausibleImprovement, policy.implausible, message)
         }
         Standing::Better => told(Verdict::Improvement, Action::None, moved()),
         Standing::Within => match timed.tail(comparison) {
-            Some(mean) => Conclusion {
-                first: Some(words::tail(mean, own)),
-                ..told(Verdict::Ambiguous, policy.ambiguous, moved())
-            },
+            Some(mean) => {
+                let message = format!("{}; {}", moved(), words::tail(mean, own));
+                told(Verdict::Ambiguous, policy.ambiguous, message)
+            }
             None => told(Verdict::Unchanged, Action::None, moved()),
         },
     }
@@ -287,10 +285,8 @@ fn time_check(
     let delta = tail.map_or_else(|| difference(change, own), |mean| of_all_launches(change, mean));
     let run = comparison.current.time_s.max(comparison.baseline.time_s);
     let matters = timed.counts && (by_headroom || limit.is_enough(delta.abs(), run));
-    let Conclusion { verdict, mut action, message, first } =
-        told(comparison, policy, timed, standing);
-    let mut evidence: Vec<String> = first.into_iter().collect();
-    evidence.extend(words::evidence(comparison, change, own));
+    let Conclusion { verdict, mut action, message } = told(comparison, policy, timed, standing);
+    let mut evidence = words::evidence(comparison, change, own);
     if !matters && action > Action::Notice {
         action = Action::Notice;
         evidence.push(words::too_small(timed.counts, limit, delta));
@@ -321,7 +317,7 @@ fn time_check(
         more_runs: (verdict == Verdict::Ambiguous)
             .then(|| {
                 let is_undeclared = standing == Standing::Worse && policy.may_be_noise(own);
-                if is_undeclared { Some(RUNS_THAT_SPREAD) } else { more_runs(own, limit.shift()) }
+                if is_undeclared { Some(MORE_RUNS) } else { more_runs(own, limit.shift()) }
             })
             .flatten(),
         message,
@@ -350,7 +346,7 @@ fn of_all_launches(change: &Change, mean: Shift) -> Seconds {
 }
 
 /// Returns why the clock may explain a slower kernel: its cycles did not grow as its time did.
-fn clock_explains(change: &Change, limit: Shift) -> Option<String> {
+pub(super) fn clock_explains(change: &Change, limit: Shift) -> Option<String> {
     let cycles = change.cycles.as_ref()?;
     let clock = Shift::between(change.before.clock_hz?.get(), change.after.clock_hz?.get());
     let least = limit * EXPLAINED;
@@ -379,9 +375,9 @@ fn is_implausible(change: &Change, own: &Evidence, policy: &Policy) -> bool {
 fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Policy) -> Check {
     let reason = change.missing.clone().unwrap_or_else(|| "it has no value".to_owned());
     let share = change.before.share.max(change.after.share);
-    let verdict = match comparison.basis {
-        Basis::Time => Verdict::NoData,
-        Basis::Headroom => Verdict::Incomparable,
+    let (verdict, metric) = match comparison.basis {
+        Basis::Time => (Verdict::NoData, Metric::Time),
+        Basis::Headroom => (Verdict::Incomparable, Metric::Headroom),
     };
     let counts = limit.counts(share) && share > Share::ZERO;
     Check {
@@ -390,8 +386,8 @@ fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Pol
         share: Some(share),
         matched: Some(change.pair.level),
         ..Check::new(
-            "time",
-            Metric::Time,
+            metric.key(),
+            metric,
             Subject::kernel(&change.name, &change.after),
             format!("cannot be compared: {reason}"),
         )
@@ -443,7 +439,7 @@ mod tests {
         }
         let check = check_of(&compared(1e-3, 1.2e-3), &Policy::default());
         assert_eq!(check.more_runs, Some(2));
-        assert!(check.evidence[0].contains("`rooflint calibrate`"), "{check:?}");
+        assert!(check.message.contains("`rooflint calibrate`"), "{check:?}");
     }
 
     /// With one run per side and no spread, the floor is 3%, the limit 5%: 6% fail, 4% do not.

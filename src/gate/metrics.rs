@@ -5,7 +5,7 @@ use super::policy::{Action, Limit, Metric, Policy};
 use super::thresholds::ROUNDING;
 use super::value::{Allowed, Value};
 use super::words;
-use crate::compare::{Basis, Change, Comparison, Measured, Unit};
+use crate::compare::{Basis, Change, Comparison, Evidence, Measured, Unit};
 use crate::rules::Severity;
 use crate::units::{Dimension, RelativeChange, Share, Shift};
 
@@ -107,31 +107,59 @@ fn check(
     if shift <= limit.shift().max(ROUNDING) || shift <= floor {
         return None;
     }
-    let enough = (two - one).abs() >= limit.least()
-        && limit.counts(change.before.share.max(change.after.share));
+    // Savings are what is left of a time: its noise is all theirs.
+    if limit.metric == Metric::Savings {
+        let time = change.before.time_s.max(change.after.time_s);
+        if two - one <= time.get() * floor.change().get() {
+            return None;
+        }
+    }
     let shown = |value: f64| shown(limit.metric, value);
     let (one, two) = (shown(one), shown(two));
+    // In the unit of the metric: points of the roof, not of headroom.
+    let enough = (two.value - one.value).abs() >= limit.least() && counts(change, limit);
     let told = if limit.metric == Metric::Roof { -shift } else { shift };
     // What follows the time of one run per side is as uncertain as the time.
     let is_noise = |least: Shift| shift <= least;
+    // What follows the time of several runs is as certain as the time.
+    let is_unsure = |own: &Evidence| {
+        let half = own.low.map_or(Shift::ZERO, |low| own.shift - low);
+        own.unit == Unit::Runs && shift - half <= limit.shift()
+    };
+    let is_unsure = !is_counted(limit.metric) && change.own.as_ref().is_some_and(is_unsure);
     let of_one = change.own.as_ref().is_some_and(|own| own.unit != Unit::Runs);
     let may_be_noise =
         of_one && !is_counted(limit.metric) && policy.undeclared().is_some_and(is_noise);
-    let (verdict, action) = if may_be_noise {
+    let (verdict, action) = if may_be_noise || is_unsure {
         (Verdict::Ambiguous, policy.ambiguous.min(limit.action))
     } else {
         (Verdict::Regression, limit.action)
     };
+    let mut message = words::metric(limit, one, two);
+    if may_be_noise {
+        message = format!("{message}; {}", words::undeclared());
+    } else if is_unsure {
+        message.push_str("; the interval of its time reaches below the limit");
+    }
     Some(Check {
         verdict,
         action: if enough { action } else { action.min(Action::Notice) },
-        evidence: if may_be_noise { vec![words::undeclared()] } else { Vec::new() },
         before: Some(one),
         after: Some(two),
         change: shift.get().is_finite().then(|| told.change()),
         limit: Some(Allowed::Change(limit.worse)),
-        ..of_kernel(change, limit, words::metric(limit, one, two))
+        ..of_kernel(change, limit, message)
     })
+}
+
+/// Whether a kernel has enough of the time for a limit to do more than to take notice.
+fn counts(change: &Change, limit: &Limit) -> bool {
+    limit.counts(change.before.share.max(change.after.share))
+}
+
+/// What a limit does about a kernel: at most a notice about one that has too little of the time.
+fn at_stake(action: Action, change: &Change, limit: &Limit) -> Action {
+    if counts(change, limit) { action } else { action.min(Action::Notice) }
 }
 
 /// Makes a check of a kernel by a metric, without a verdict yet.
@@ -150,7 +178,7 @@ fn lacking(side: &str, change: &Change, limit: &Limit, policy: &Policy) -> Check
     let message = format!("{key} is limited by the policy but missing in {side}");
     Check {
         verdict: Verdict::NoData,
-        action: policy.incomparable,
+        action: at_stake(policy.incomparable, change, limit),
         ..of_kernel(change, limit, message)
     }
 }
@@ -189,7 +217,7 @@ fn findings(change: &Change, limit: &Limit) -> Option<Check> {
     let message = format!("new findings: {}", new.join(", "));
     (!new.is_empty()).then(|| Check {
         verdict: Verdict::Regression,
-        action: limit.action,
+        action: at_stake(limit.action, change, limit),
         before: Some(Value::count(0.0)),
         after: Some(Value::count(new.len() as f64)),
         ..of_kernel(change, limit, message)

@@ -355,6 +355,21 @@ impl Limit {
         self.min_share.is_none_or(|least| share >= least)
     }
 
+    /// The default limit on the time of a launch.
+    fn time() -> Self {
+        Self {
+            at_least: Some(default::AT_LEAST.into()),
+            min_share: Some(COUNTING_SHARE),
+            ..Self::new(Metric::Time, default::KERNEL)
+        }
+    }
+
+    /// The default limit on the time of all launches: launches are counted without noise, and are more on purpose as
+    /// often as not.
+    pub(super) fn kernel_total() -> Self {
+        Self { metric: Metric::KernelTotal, action: Action::Warn, ..Self::time() }
+    }
+
     /// Makes a limit for every kernel, which fails the gate when exceeded.
     #[must_use]
     pub fn new(metric: Metric, worse: RelativeChange) -> Self {
@@ -464,22 +479,14 @@ impl Default for Policy {
     /// Kernels may take 5% longer, the total and the global shift 3%. Only kernels with 0.5% of the
     /// run time and changes of 5 µs count; changes that are not certain warn.
     fn default() -> Self {
-        let time = Limit {
-            at_least: Some(default::AT_LEAST.into()),
-            min_share: Some(COUNTING_SHARE),
-            ..Limit::new(Metric::Time, default::KERNEL)
-        };
-        // Launches are counted without noise, and are more on purpose as often as not.
-        let kernel_total =
-            Limit { metric: Metric::KernelTotal, action: Action::Warn, ..time.clone() };
         Self {
             noise: Noise::default(),
             noise_is_declared: false,
             coverage: default::COVERAGE,
             false_discovery: default::FALSE_DISCOVERY,
             limits: vec![
-                time,
-                kernel_total,
+                Limit::time(),
+                Limit::kernel_total(),
                 Limit::new(Metric::Total, default::WHOLE),
                 Limit::new(Metric::CommonShift, default::WHOLE),
             ],

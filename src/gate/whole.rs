@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use super::certainty::{Standing, is_beyond, mirrored, more_runs};
 use super::decision::{Check, Guess, Subject, Verdict};
+use super::kernels::clock_explains;
 use super::policy::{Action, Limit, Metric, Policy};
-use super::thresholds::{ROUNDING, RUNS_THAT_SPREAD, SHOWN_SHIFT};
+use super::thresholds::{MORE_RUNS, ROUNDING, SHOWN_SHIFT};
 use super::value::{Allowed, Value};
 use super::{causes, words};
 use crate::compare::{Basis, Change, Common, Comparison, Evidence, Lone, Unit};
@@ -106,7 +107,7 @@ impl Whole<'_> {
             doubt.map_or_else(|| message.to_owned(), |doubt| format!("{message}; {doubt}"));
         let more_runs = match standing {
             Standing::Unsure => more_runs(evidence, limit.shift()),
-            _ => undeclared.then_some(RUNS_THAT_SPREAD),
+            _ => undeclared.then_some(MORE_RUNS),
         };
         Check {
             verdict,
@@ -177,7 +178,7 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     {
         check.verdict = Verdict::Ambiguous;
         check.action = policy.ambiguous;
-        check.more_runs = Some(RUNS_THAT_SPREAD);
+        check.more_runs = Some(MORE_RUNS);
         check.evidence.push(format!(
             "typical launches explain {}; the rest comes from single launches that took much \
              longer. Two more runs per side would show if they recur",
@@ -199,6 +200,22 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
             words::change(own.shift)
         )];
     }
+    if check.verdict == Verdict::Regression {
+        let before = one.get().max(f64::MIN_POSITIVE);
+        let rest = evidence.change().get() - by_clock(comparison, policy) / Seconds::new(before);
+        if is_time && rest <= limit.worse.get() {
+            check.verdict = Verdict::Ambiguous;
+            check.action = policy.ambiguous.min(limit.action);
+            check.evidence.push(format!(
+                "{} without the kernels whose slowdown the SM clock explains; lock the clocks",
+                crate::units::change(rest)
+            ));
+        }
+    }
+    if is_time && check.action > Action::Notice && !limit.is_enough(two - one, two.max(one)) {
+        check.action = Action::Notice;
+        check.evidence.push(words::too_small(true, limit, two - one));
+    }
     if is_time && check.verdict != Verdict::Unchanged {
         check.evidence.extend(causes::contributors(comparison));
     }
@@ -211,6 +228,17 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
         ));
     }
     Some(check)
+}
+
+/// What kernels take longer whose slowdown a lower clock explains.
+fn by_clock(comparison: &Comparison, policy: &Policy) -> Seconds {
+    let longer = |change: &Change| {
+        let limit = policy.limit(Metric::Time, &change.after, &change.name)?;
+        clock_explains(change, limit.shift())?;
+        let longer = change.after.time_s - change.before.time_s * comparison.work.get();
+        (longer > Seconds::ZERO).then_some(longer)
+    };
+    comparison.changes.iter().filter_map(longer).sum()
 }
 
 fn common(comparison: &Comparison, policy: &Policy) -> Option<Check> {

@@ -2,8 +2,8 @@
 
 use super::certainty::{MOST_RUNS, more_runs};
 use super::decision::{Check, Subject, Verdict};
-use super::policy::{Limit, Metric};
-use super::thresholds::{BEYOND_ROOF, RUNS_THAT_SPREAD, SHOWN_SHIFT, UNDECLARED};
+use super::policy::{GateWaiver, Limit, Metric};
+use super::thresholds::{BEYOND_ROOF, MORE_RUNS, SHOWN_SHIFT, UNDECLARED};
 use super::value::Value;
 use crate::compare::{Change, Comparison, Counted, Evidence, MatchLevel, OddRun, Unit};
 use crate::units::{
@@ -13,10 +13,6 @@ use crate::units::{
 
 /// Shifts of time below 2% are not explained by cycles in the output.
 const WORTH_CYCLES: Shift = Shift::new(0.02);
-
-/// Bytes and operations per launch that differ by more than 1% are different work, not counting
-/// noise.
-const OTHER_WORK: Shift = Shift::new(0.01);
 
 /// Formats a shift on the logarithmic scale as a relative change: `+12.3%`.
 pub(super) fn change(shift: Shift) -> String {
@@ -64,13 +60,14 @@ pub(super) fn slower(known: &Change, own: &Evidence, limit: &Limit, by_headroom:
 }
 
 /// Describes an implausible improvement.
-pub(super) fn implausible(known: &Change, own: &Evidence) -> String {
+pub(super) fn implausible(known: &Change, own: &Evidence, by_headroom: bool) -> String {
     let below = known.after.headroom.filter(|headroom| *headroom < BEYOND_ROOF);
     let roof = below.map_or_else(String::new, |headroom| {
         let share = Share::new(headroom.get());
         format!(", {} of its roofline time", Value::from(share).shown())
     });
-    format!("{}{roof}: check that it still does all of its work", moved(known, own, false))
+    let moved = moved(known, own, by_headroom);
+    format!("{moved}{roof}: check that it still does all of its work")
 }
 
 /// Explains why a change is not certain and what would settle it.
@@ -108,7 +105,7 @@ pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
 /// Why one run per side does not fail, and what would make it certain.
 pub(super) fn undeclared() -> String {
     format!(
-        "one run per side, and its noise was not measured: up to {} may be noise; {RUNS_THAT_SPREAD} more \
+        "one run per side, and its noise was not measured: up to {} may be noise; {MORE_RUNS} more \
          runs per side would settle it, or noise floors from `rooflint calibrate` in [gate.noise]",
         size(UNDECLARED)
     )
@@ -159,6 +156,19 @@ pub(super) fn too_small(counts: bool, limit: &Limit, delta: Seconds) -> String {
     } else {
         let share = Value::from(limit.min_share.unwrap_or_default()).shown();
         format!("kernels below {share} of the run are judged only as part of the total")
+    }
+}
+
+/// Says that a waiver has accepted nothing, of kernels that are there or not.
+pub(super) fn idle_waiver(waiver: &GateWaiver, is_there: bool) -> String {
+    let owner = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
+    let (of, reason) = (waiver.of(), &waiver.reason);
+    if is_there {
+        format!(
+            "the waiver for {of}{owner} had nothing to accept: no limit is exceeded; remove it if that stays so: {reason}"
+        )
+    } else {
+        format!("the waiver for {of}{owner} matches nothing; remove it: {reason}")
     }
 }
 
@@ -228,17 +238,13 @@ fn work(known: &Change) -> impl Iterator<Item = String> {
     let (before, after) = (&known.before, &known.after);
     let bytes = (before.bytes.map(Bytes::get), after.bytes.map(Bytes::get));
     let flops = (before.flops.map(Flops::get), after.flops.map(Flops::get));
-    let (one, two) = (before.launches, after.launches);
-    [("bytes", bytes), ("FLOPs", flops)].into_iter().filter_map(move |(what, sums)| {
-        let (before, after) = (sums.0? / one, sums.1? / two);
+    let all = [(Counted::Bytes, "bytes", bytes), (Counted::Flops, "FLOPs", flops)];
+    all.into_iter().filter_map(move |(counted, what, sums)| {
+        let (one, two) = (before.of_launch(sums.0?), after.of_launch(sums.1?));
         // What the sentence begins with needs no second one.
-        let is_told = known.work.is_some_and(|work| match work.counted {
-            Counted::Flops => what == "FLOPs",
-            Counted::Bytes => what == "bytes",
-        });
-        let there = one > 0.0 && two > 0.0 && before > 0.0 && after > 0.0 && !is_told;
-        let shift = Shift::between(before, after);
-        (there && shift.abs() > OTHER_WORK)
+        let is_told = known.work.is_some_and(|work| work.counted == counted);
+        let shift = Shift::between(one, two);
+        (one > 0.0 && two > 0.0 && !is_told && shift.abs() > counted.noise())
             .then(|| format!("work per launch changed: {what} {}", change(shift)))
     })
 }

@@ -84,24 +84,39 @@ pub struct Turns {
     pub drift: Option<Drift>,
 }
 
-/// Finds the steps or the drift of a series of positive values. Returns nothing for fewer than
-/// [`ENOUGH`] values, or if a value is not positive.
+/// Finds the steps or the drift of a series of positive values that are at least this large ([`MIN_CHANGE`] where nothing
+/// else is asked for). Returns nothing for fewer than [`ENOUGH`] values, or if a value is not positive.
 #[must_use]
-pub fn turns(values: &[f64]) -> Turns {
+pub fn turns(values: &[f64], least: RelativeChange) -> Turns {
     let is_positive = |value: &f64| *value > 0.0 && value.is_finite();
     if values.len() < ENOUGH || !values.iter().all(is_positive) {
         return Turns::default();
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let candidates = candidates(&logs);
-    let steps = kept(&logs, candidates.clone(), MIN_CHANGE.shift().get());
+    let steps = kept(&logs, candidates.clone(), least.shift().get());
     // A step that is too small to report is not a drift, either: a line through it rises further than it does.
     let of_any_size = || staircase(&logs, &kept(&logs, candidates, 0.0));
-    match line(&logs) {
+    match line(&logs, least) {
         Some((drift, misfit)) if misfit < staircase(&logs, &steps) && misfit < of_any_size() => {
             Turns { steps: Vec::new(), drift: Some(drift) }
         }
         _ => Turns { steps: steps.iter().map(Step::told).collect(), drift: None },
+    }
+}
+
+/// Gives steps of a series, of which others were dropped, the levels up to those that are left.
+pub(super) fn rejoin(values: &[f64], steps: &mut [ChangePoint]) {
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let mut ends: Vec<usize> = steps.iter().map(|step| step.at).collect();
+    ends.push(values.len());
+    let mut start = 0;
+    for (position, step) in steps.iter_mut().enumerate() {
+        let (left, right) = (&logs[start..step.at], &logs[step.at..ends[position + 1]]);
+        let [before, after] = [left, right].map(|values| median(values).unwrap_or_default());
+        let sides = (left.len(), right.len());
+        *step = Step { at: step.at, before, after, p: step.p.get(), sides }.told();
+        start = step.at;
     }
 }
 
@@ -288,7 +303,7 @@ fn staircase(logs: &[f64], steps: &[Step]) -> f64 {
 
 /// Returns the line through the series and its information criterion, if the slope is significant
 /// and large enough.
-fn line(logs: &[f64]) -> Option<(Drift, f64)> {
+fn line(logs: &[f64], least: RelativeChange) -> Option<(Drift, f64)> {
     let count = logs.len() as f64;
     let (middle, height) = ((count - 1.0) / 2.0, mean(logs));
     let along: f64 = (0..logs.len()).map(|at| (at as f64 - middle).powi(2)).sum();
@@ -299,7 +314,7 @@ fn line(logs: &[f64]) -> Option<(Drift, f64)> {
     let error = (left / (count - 2.0) / along).sqrt();
     let p = two_sided(slope.abs(), error, count - 2.0);
     let rise = slope * (count - 1.0);
-    if p > MAX_P.get() || rise.abs() < MIN_CHANGE.shift().get() {
+    if p > MAX_P.get() || rise.abs() < least.shift().get() {
         return None;
     }
     let from = height - slope * middle;
@@ -315,6 +330,31 @@ fn line(logs: &[f64]) -> Option<(Drift, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn found_in(values: &[f64]) -> Turns {
+        turns(values, MIN_CHANGE)
+    }
+
+    /// 1, 2 and 8, three values each: without the first step the level before the second is the middle of all six.
+    #[test]
+    fn levels_reach_to_the_steps_that_are_left() {
+        let values = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 8.0, 8.0, 8.0];
+        let mut steps = vec![
+            Step { at: 3, before: 0.0, after: 2_f64.ln(), p: 1e-3, sides: (3, 3) }.told(),
+            Step { at: 6, before: 2_f64.ln(), after: 8_f64.ln(), p: 1e-4, sides: (3, 3) }.told(),
+        ];
+        let all = steps.clone();
+        rejoin(&values, &mut steps);
+        assert_eq!(steps, all);
+        steps.remove(0);
+        rejoin(&values, &mut steps);
+        let [step] = &steps[..] else { panic!("{steps:?}") };
+        assert!((step.before - 2_f64.sqrt()).abs() < 1e-12 && (step.after - 8.0).abs() < 1e-12);
+        assert_eq!((step.values_before, step.values_after, step.p.get()), (6, 3, 1e-4));
+        steps.clear();
+        rejoin(&values, &mut steps);
+        assert!(steps.is_empty());
+    }
 
     /// Numbers that look random and are the same everywhere (splitmix64), as a normal distribution.
     struct Noise(u64);
@@ -359,7 +399,7 @@ mod tests {
             [(0.01, 20, 0), (0.02, 40, 5), (0.05, 12, 20), (0.05, 30, 20), (0.10, 120, 20)]
         {
             let is_told = |seed: &u64| {
-                let turns = turns(&series(&[(1.0, count)], width, *seed));
+                let turns = found_in(&series(&[(1.0, count)], width, *seed));
                 !turns.steps.is_empty() || turns.drift.is_some()
             };
             let told = (0..1000).filter(is_told).count();
@@ -378,7 +418,7 @@ mod tests {
             ([(1e-6, 90), (1.2e-6, 90)], 0.03, 980),
         ] {
             let found = |seed: &u64| {
-                let turns = turns(&series(&levels, width, *seed));
+                let turns = found_in(&series(&levels, width, *seed));
                 let [step] = turns.steps.as_slice() else { return false };
                 let expected = levels[1].0 / levels[0].0 - 1.0;
                 step.at.abs_diff(levels[0].1) <= 1 && (step.change.get() - expected).abs() < 0.04
@@ -392,7 +432,7 @@ mod tests {
     #[test]
     fn a_step_too_small_to_report_is_no_drift() {
         let is_quiet = |seed: &u64| {
-            let turns = turns(&series(&[(1.0, 7), (1.04, 7)], 0.003, *seed));
+            let turns = found_in(&series(&[(1.0, 7), (1.04, 7)], 0.003, *seed));
             turns.steps.is_empty() && turns.drift.is_none()
         };
         let quiet = (0..200).filter(is_quiet).count();
@@ -405,12 +445,12 @@ mod tests {
         for levels in [[(1.0, 18), (1.5, 2)], [(1.5, 2), (1.0, 18)]] {
             for seed in 0..200 {
                 let values = series(&levels, 0.005, seed);
-                assert_eq!(turns(&values).steps, [], "{levels:?}, seed {seed}");
+                assert_eq!(found_in(&values).steps, [], "{levels:?}, seed {seed}");
             }
         }
         // A third one shows it, at its place.
         for (levels, at) in [([(1.0, 18), (1.5, 3)], 18), ([(1.5, 3), (1.0, 18)], 3)] {
-            let found = turns(&series(&levels, 0.005, 7));
+            let found = found_in(&series(&levels, 0.005, 7));
             assert_eq!(found.steps.iter().map(|step| step.at).collect::<Vec<_>>(), [at]);
         }
     }
@@ -423,7 +463,7 @@ mod tests {
             [(1.0, 60), (1.1, 5), (1.0, 60)],
         ] {
             let right = |seed: &u64| {
-                let found = turns(&series(&levels, 0.01, *seed));
+                let found = found_in(&series(&levels, 0.01, *seed));
                 let places: Vec<usize> = found.steps.iter().map(|step| step.at).collect();
                 places == [levels[0].1, levels[0].1 + levels[1].1]
             };
@@ -439,7 +479,7 @@ mod tests {
             let values: Vec<f64> = (0..30)
                 .map(|at| 1e-3 * (0.01 * f64::from(at) + 0.01 * noise.normal()).exp())
                 .collect();
-            let turns = turns(&values);
+            let turns = found_in(&values);
             let right =
                 |drift: Drift| (drift.change.get() - 0.336).abs() < 0.06 && drift.p.get() < 1e-6;
             turns.steps.is_empty() && turns.drift.is_some_and(right)
@@ -452,14 +492,14 @@ mod tests {
     fn a_series_that_never_varies_has_steps_that_are_certain() {
         let mut values = vec![2.0; 5];
         values.extend([2.5; 5]);
-        let turns = super::turns(&values);
+        let turns = found_in(&values);
         let [step] = turns.steps.as_slice() else { panic!("{turns:?}") };
         assert_eq!((step.at, step.values_before, step.values_after), (5, 5, 5));
         assert!(
             (step.change.get() - 0.25).abs() < 1e-12 && step.p == Probability::ZERO,
             "{step:?}"
         );
-        assert_eq!(super::turns(&[3.0; 40]), Turns::default());
+        assert_eq!(found_in(&[3.0; 40]), Turns::default());
     }
 
     #[test]
@@ -467,7 +507,7 @@ mod tests {
         for seed in 0..50 {
             let up = series(&[(1.0, 9), (1.2, 9)], 0.02, seed);
             let down: Vec<f64> = up.iter().map(|value| 1.0 / value).collect();
-            let (up, down) = (turns(&up), turns(&down));
+            let (up, down) = (found_in(&up), found_in(&down));
             assert_eq!(up.steps.len(), down.steps.len());
             for (one, two) in up.steps.iter().zip(&down.steps) {
                 assert_eq!(one.at, two.at);
@@ -479,7 +519,7 @@ mod tests {
     #[test]
     fn what_is_too_short_or_no_time_is_left_alone() {
         for values in [&[][..], &[1.0], &[1.0, 1.0, 1.0, 2.0, 2.0], &[0.0; 9], &[f64::NAN; 9]] {
-            assert_eq!(turns(values), Turns::default());
+            assert_eq!(found_in(values), Turns::default());
         }
     }
 }

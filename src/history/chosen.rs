@@ -111,14 +111,14 @@ impl Store {
     /// commit is known. If the store has several baselines, the filter must name one.
     ///
     /// # Errors
-    /// [`HistoryError::NotFound`] if nothing matches.
+    /// [`HistoryError::NotFound`] if nothing matches, [`HistoryError::Several`] if one must be named.
     pub fn baseline(&self, filter: &Filter) -> Result<Vec<&Entry>, HistoryError> {
         let fitting: Vec<&Entry> =
             self.entries().iter().filter(|entry| filter.fits(entry)).collect();
         let names = distinct(fitting.iter().map(|entry| entry.name.as_str()));
         if names.len() > 1 {
-            let message = format!("the store has several baselines: {}", names.join(", "));
-            return Err(HistoryError::NotFound { message });
+            let names = names.into_iter().map(str::to_owned).collect();
+            return Err(HistoryError::Several { names });
         }
         let batches = batches(fitting);
         batches

@@ -60,6 +60,12 @@ pub enum HistoryError {
         /// The name as given.
         name: String,
     },
+    /// The store has several baselines, and none was named.
+    #[error("the store has several baselines: {}", .names.join(", "))]
+    Several {
+        /// Their names.
+        names: Vec<String>,
+    },
     /// The run is already saved.
     #[error("{label}: this measurement is already saved as {entry}")]
     Known {
@@ -116,6 +122,7 @@ impl HistoryError {
             }
             Self::Table { .. } => "save it as JSON: --format json",
             Self::Nothing { .. } => "check the export's contents with `rooflint inspect FILE`",
+            Self::Several { .. } => "name one: --name NAME",
             Self::NotFound { .. } => "list saved runs with `rooflint baseline list`",
         }
     }

@@ -121,7 +121,7 @@ fn outlier(kernel: Option<String>, values: &[Option<f64>]) -> Option<Outlier> {
     }
     // After a change that was accepted, the new level is the usual one as soon as it has a history.
     let times: Vec<f64> = before.iter().map(|log| log.exp()).collect();
-    let since = turns(&times).steps.last().map_or(0, |step| step.at);
+    let since = turns(&times, MIN_CHANGE).steps.last().map_or(0, |step| step.at);
     let before = &before[if before.len() - since < BEFORE { 0 } else { since }..];
     let usual = median(before)?;
     let away: Vec<f64> = before.iter().map(|log| (log - usual).abs()).collect();

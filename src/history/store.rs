@@ -532,11 +532,11 @@ pub(super) mod tests {
         assert!(Store::is_store(folder.path()));
         let store = Store::open(folder.path()).unwrap();
         let [entry] = store.entries() else { panic!("{store:?}") };
-        let mut roofline_time = run("L4", vec![kernel("gemm", 1.0)]);
+        let mut expected = run("L4", vec![kernel("gemm", 1.0)]);
         assert!(entry.id.starts_with("2026-11-22T053000Z-01234567-"), "{}", entry.id);
-        assert!(entry.id.ends_with(&roofline_time.fingerprint[..8]));
-        roofline_time.origin = entry.run.origin.clone();
-        assert_eq!(entry.run, roofline_time);
+        assert!(entry.id.ends_with(&expected.fingerprint[..8]));
+        expected.origin = entry.run.origin.clone();
+        assert_eq!(entry.run, expected);
         assert_eq!(entry.run.origin.saved.as_deref(), Some("2026-11-22T05:30:00Z"));
         assert_eq!(entry.age_days("2026-12-01".parse().unwrap()), Some(8));
     }

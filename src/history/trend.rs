@@ -4,14 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::batch::{Batch, batches};
-use super::change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_SIDE, turns};
+use super::change::{ENOUGH, MIN_CHANGE, MIN_SIDE};
 use super::chosen::Filter;
 use super::distinct::distinct;
 use super::error::HistoryError;
+use super::found::{Found, control};
+use super::line::{Line, Spread};
 use super::linked::{Figures, Track, linked};
 use super::outlier::typical;
 use super::store::Store;
-use crate::compare::{Run, benjamini_hochberg, median};
+use crate::compare::{Run, median};
 use crate::json;
 use crate::units::{Dimension, Factor, RelativeChange, Seconds, Share};
 
@@ -85,87 +87,19 @@ pub struct Point {
     pub entries: Vec<String>,
 }
 
-/// Values of the runs of one commit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Spread {
-    /// Median, in the unit of the metric.
-    pub median: f64,
-    /// Smallest value.
-    pub least: f64,
-    /// Largest value.
-    pub greatest: f64,
-    /// Number of runs with a value.
-    pub runs: usize,
+/// The smallest changes that are looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Least {
+    /// Of the whole run.
+    pub run: RelativeChange,
+    /// Of a kernel.
+    pub kernel: RelativeChange,
 }
 
-/// A step of a line with its impact on the run time.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TrendChange {
-    /// Index of the commit among the points.
-    pub point: usize,
-    /// The step; its `at` counts only points with a value.
-    #[serde(flatten)]
-    pub step: ChangePoint,
-    /// Change of the run time in seconds; negative if it got faster.
-    pub impact_s: Seconds,
-}
-
-/// The values of the run, or of a kernel, over commits.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Line {
-    /// Short name of the kernel in the newest run; `None` for the whole run.
-    pub kernel: Option<String>,
-    /// Full name of the kernel in the newest run.
-    pub full_name: Option<String>,
-    /// Framework operator and parameters.
-    pub operator: Option<String>,
-    /// Grid and block, where all its launches have the same.
-    pub shape: Option<String>,
-    /// Category by name; empty for the run.
-    pub category: String,
-    /// Share of the run time in the newest run that has it.
-    pub share: Share,
-    /// Value per point; `None` if the kernel does not occur.
-    pub values: Vec<Option<Spread>>,
-    /// Change points, in order.
-    pub changes: Vec<TrendChange>,
-    /// A steady drift instead of steps.
-    pub drift: Option<Drift>,
-    /// True if there are enough values to find changes.
-    pub is_judged: bool,
-    /// What its worsening costs in the newest run, in seconds: the time above what it would be at the best level.
-    pub cost_s: Seconds,
-    /// Time of the newest run that has it, in seconds.
-    pub run_s: Seconds,
-}
-
-impl Line {
-    /// Returns by how much the newest level lies above the lowest one before it, as steps or a drift show
-    /// it; `None` if neither does, or if there are too few values.
-    #[must_use]
-    pub fn worsening(&self) -> Option<RelativeChange> {
-        let of_drift = self.drift.as_ref().map(|drift| drift.change);
-        let levels = self.changes.iter().map(|change| change.step.before);
-        let lowest = levels.reduce(f64::min);
-        let newest = self.changes.last().map(|change| change.step.after);
-        let of_steps = newest.zip(lowest).map(|(newest, lowest)| newest / lowest - 1.0);
-        let worst = of_drift.into_iter().chain(of_steps.map(RelativeChange::new));
-        worst.filter(|change| change.get() > 0.0).max_by(RelativeChange::total_cmp)
-    }
-
-    /// Returns by how much the newest level exceeds the lowest one before it, in the unit of the metric; 0 if it does not.
-    #[must_use]
-    pub fn excess(&self) -> f64 {
-        let newest = self.changes.last().map(|change| change.step.after);
-        let newest = newest.or_else(|| self.drift.as_ref().map(|drift| drift.to));
-        let by = self.worsening().map_or(0.0, RelativeChange::get);
-        newest.map_or(0.0, |newest| newest * by / (1.0 + by))
-    }
-
-    /// Returns the largest impact of its steps in seconds; 0 without steps.
-    #[must_use]
-    pub fn impact(&self) -> Seconds {
-        self.changes.iter().map(|change| change.impact_s.abs()).fold(Seconds::ZERO, Seconds::max)
+impl Default for Least {
+    /// [`MIN_CHANGE`] of both.
+    fn default() -> Self {
+        Self { run: MIN_CHANGE, kernel: MIN_CHANGE }
     }
 }
 
@@ -212,7 +146,7 @@ pub fn trend_schema() -> String {
 const SHARE: Share = Share::new(0.01);
 
 /// Computes the trend of a baseline: the whole run and every kernel with 1% of the time, or the
-/// kernels that match a pattern.
+/// kernels that match a pattern. Steps and drifts smaller than `smallest` are not looked for.
 ///
 /// # Errors
 /// [`HistoryError::NotFound`] if nothing matches.
@@ -221,6 +155,7 @@ pub fn trend(
     filter: &Filter,
     metric: TrendMetric,
     kernel: Option<&str>,
+    smallest: Least,
 ) -> Result<Trend, HistoryError> {
     let newest = store.baseline(filter)?;
     let Some(last) = newest.last() else {
@@ -243,9 +178,11 @@ pub fn trend(
         let message = format!("no kernel of the saved runs matches {pattern:?}");
         return Err(HistoryError::NotFound { message });
     }
-    let whole = if kernel.is_none() { whole(&batches, metric) } else { None };
-    let mut kernels: Vec<Line> = tracks.iter().map(|track| line(track, metric)).collect();
-    control(&mut kernels);
+    let whole = if kernel.is_none() { whole(&batches, metric, smallest.run) } else { None };
+    let mut found: Vec<Found> =
+        tracks.iter().map(|track| found(track, metric, smallest.kernel)).collect();
+    control(&mut found);
+    let mut kernels: Vec<Line> = found.into_iter().map(Found::weighed).collect();
     kernels.sort_by(|one, two| two.impact().total_cmp(&one.impact()));
     let notes = notes(&batches, metric, &other_devices);
     Ok(Trend {
@@ -300,7 +237,7 @@ fn spread(values: &[f64]) -> Option<Spread> {
     Some(Spread { median, least, greatest, runs: values.len() })
 }
 
-fn whole(batches: &[Batch<'_>], metric: TrendMetric) -> Option<Line> {
+fn whole(batches: &[Batch<'_>], metric: TrendMetric, least: RelativeChange) -> Option<Line> {
     let values: Vec<Option<Spread>> = batches
         .iter()
         .map(|batch| {
@@ -313,16 +250,15 @@ fn whole(batches: &[Batch<'_>], metric: TrendMetric) -> Option<Line> {
     }
     let times = batches.iter().map(|batch| typical(batch, |run| Some(run.whole_s().get())));
     let times: Vec<Option<f64>> = times.collect();
-    let mut line = Line { share: Share::new(1.0), values, ..Line::default() };
-    judge(&mut line, &times);
-    Some(line)
+    let line = Line { share: Share::new(1.0), values, ..Line::default() };
+    Some(Found::of(line, times, least).weighed())
 }
 
-fn line(track: &Track, metric: TrendMetric) -> Line {
+fn found(track: &Track, metric: TrendMetric, least: RelativeChange) -> Found {
     let values = track.batches.iter().map(|runs| {
         spread(&runs.iter().filter_map(|held| metric.of_kernel(held)).collect::<Vec<_>>())
     });
-    let mut line = Line {
+    let line = Line {
         kernel: Some(track.name.clone()),
         full_name: Some(track.full_name.clone()),
         operator: track.operator.clone(),
@@ -332,49 +268,7 @@ fn line(track: &Track, metric: TrendMetric) -> Line {
         values: values.collect(),
         ..Line::default()
     };
-    judge(&mut line, &track.medians(|held| Some(held.time_s.get())));
-    line
-}
-
-/// Finds the changes of a line; `times` are its seconds per run.
-fn judge(line: &mut Line, times: &[Option<f64>]) {
-    let there = line.values.iter().enumerate();
-    let there: Vec<(usize, f64)> =
-        there.filter_map(|(at, value)| Some((at, value.as_ref()?.median))).collect();
-    line.is_judged = there.len() >= ENOUGH;
-    let found = turns(&there.iter().map(|(_, value)| *value).collect::<Vec<_>>());
-    line.drift = found.drift;
-    for step in found.steps {
-        let after = there[step.at..step.at + step.values_after].iter();
-        let seconds = median(&after.filter_map(|(at, _)| times[*at]).collect::<Vec<_>>());
-        // The part of the time now that the step made.
-        let part = 1.0 - step.before / step.after;
-        let impact_s = Seconds::new(seconds.unwrap_or(0.0)) * part;
-        line.changes.push(TrendChange { point: there[step.at].0, step, impact_s });
-    }
-    let by = line.worsening().map_or(0.0, RelativeChange::get);
-    let newest = times.iter().flatten().next_back().copied().unwrap_or(0.0);
-    line.cost_s = Seconds::new(newest * by / (1.0 + by));
-    if line.share > Share::ZERO {
-        line.run_s = Seconds::new(newest / line.share.get());
-    }
-}
-
-/// Drops steps that are likely due to chance among many kernels: the false-discovery rate stays
-/// below [`MAX_P`] (Y. Benjamini, Y. Hochberg 1995, over all kernels that are judged).
-fn control(kernels: &mut [Line]) {
-    let mut all: Vec<f64> = Vec::new();
-    for line in kernels.iter().filter(|line| line.is_judged) {
-        all.extend(line.changes.iter().map(|change| change.step.p.get()));
-        // A kernel without a step was looked at as well.
-        all.extend(line.changes.is_empty().then_some(1.0));
-    }
-    let adjusted = benjamini_hochberg(&all);
-    let passing = all.iter().zip(adjusted).filter(|(_, adjusted)| *adjusted <= MAX_P.get());
-    let limit = passing.map(|(p, _)| *p).fold(f64::NEG_INFINITY, f64::max);
-    for line in kernels {
-        line.changes.retain(|change| change.step.p.get() <= limit);
-    }
+    Found::of(line, track.medians(|held| Some(held.time_s.get())), least)
 }
 
 fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -> Vec<String> {
@@ -438,7 +332,6 @@ mod tests {
     use super::super::store::Entry;
     use super::super::store::tests::{kernel, run};
     use super::*;
-    use crate::units::{Probability, RelativeChange};
 
     /// A store with a commit a day: seconds of `a` and of `b`, in two runs each.
     fn made(folder: &std::path::Path, days: &[(f64, f64)]) -> Store {
@@ -478,7 +371,8 @@ mod tests {
             })
             .collect();
         let store = made(folder.path(), &days);
-        let found = trend(&store, &Filter::default(), TrendMetric::Time, None).unwrap();
+        let found =
+            trend(&store, &Filter::default(), TrendMetric::Time, None, Least::default()).unwrap();
         assert_eq!((found.points.len(), found.points[8].commit.as_deref()), (14, Some("00000008")));
         let [b, a] = found.kernels.as_slice() else { panic!("{found:?}") };
         assert_eq!(b.kernel.as_deref(), Some("triton_poi_fused_b_13"));
@@ -505,11 +399,13 @@ mod tests {
         let days: Vec<(f64, f64)> = (0..8).map(|day| (3.0 * wobble(day), wobble(day))).collect();
         let store = made(folder.path(), &days);
         let of = |metric, pattern: &str| {
-            trend(&store, &Filter::default(), metric, Some(pattern)).map(|found| {
-                assert!(found.whole.is_none());
-                let values = found.kernels.iter().map(|line| line.values[2].unwrap().median);
-                values.collect::<Vec<_>>()
-            })
+            trend(&store, &Filter::default(), metric, Some(pattern), Least::default()).map(
+                |found| {
+                    assert!(found.whole.is_none());
+                    let values = found.kernels.iter().map(|line| line.values[2].unwrap().median);
+                    values.collect::<Vec<_>>()
+                },
+            )
         };
         let share = of(TrendMetric::Share, "a").unwrap();
         assert!((share[0] - 0.75).abs() < 1e-9);
@@ -519,7 +415,9 @@ mod tests {
         assert_eq!(of(TrendMetric::Total, "*").unwrap().len(), 2);
         let error = of(TrendMetric::Time, "c").unwrap_err().to_string();
         assert!(error.contains("\"c\""), "{error}");
-        let whole = trend(&store, &Filter::default(), TrendMetric::Headroom, None).unwrap();
+        let whole =
+            trend(&store, &Filter::default(), TrendMetric::Headroom, None, Least::default())
+                .unwrap();
         assert!(
             (whole.whole.unwrap().values[2].unwrap().median - 8.0 * wobble(2) * 1.001).abs() < 1e-9
         );
@@ -529,17 +427,19 @@ mod tests {
     fn what_does_not_belong_together_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = made(folder.path(), &[(3.0, 1.0), (3.1, 1.0)]);
-        let found = trend(&store, &Filter::default(), TrendMetric::Time, None).unwrap();
+        let found =
+            trend(&store, &Filter::default(), TrendMetric::Time, None, Least::default()).unwrap();
         assert!(found.notes[0].starts_with("2 commits are too few"), "{:?}", found.notes);
         assert!(found.kernels.iter().all(|line| !line.is_judged));
         let other =
             Entry { run: run("H100", vec![kernel("a", 9.0)]), ..store.entries()[0].clone() };
         store = with(&store, &other);
-        let found = trend(&store, &Filter::default(), TrendMetric::Time, None).unwrap();
+        let found =
+            trend(&store, &Filter::default(), TrendMetric::Time, None, Least::default()).unwrap();
         assert_eq!((found.devices, found.points.len()), (vec!["L4".to_owned()], 2));
         assert!(found.notes[1].contains("H100"), "{:?}", found.notes);
         let nowhere = Filter { branch: Some("dev".to_owned()), ..Filter::default() };
-        assert!(trend(&store, &nowhere, TrendMetric::Time, None).is_err());
+        assert!(trend(&store, &nowhere, TrendMetric::Time, None, Least::default()).is_err());
     }
 
     /// The store with an entry before all others.
@@ -547,31 +447,5 @@ mod tests {
         let path = store.folder().join("default/2026-10-01T000000Z-none-00000000.json");
         std::fs::write(path, entry.run.json()).unwrap();
         Store::open(store.folder()).unwrap()
-    }
-
-    #[test]
-    fn among_many_kernels_chance_is_held_down() {
-        let line = |p: f64| Line {
-            is_judged: true,
-            changes: vec![TrendChange {
-                point: 0,
-                step: ChangePoint {
-                    at: 3,
-                    before: 1.0,
-                    after: 2.0,
-                    change: RelativeChange::new(1.0),
-                    p: Probability::new(p),
-                    values_before: 3,
-                    values_after: 3,
-                },
-                impact_s: Seconds::new(1.0),
-            }],
-            ..Line::default()
-        };
-        let mut lines: Vec<Line> = [1e-5, 0.0009, 0.0049].map(line).to_vec();
-        lines.extend((0..7).map(|_| Line { changes: Vec::new(), ..line(1.0) }));
-        control(&mut lines);
-        let kept: Vec<usize> = lines.iter().map(|line| line.changes.len()).collect();
-        assert_eq!(kept[..3], [1, 1, 0]);
     }
 }

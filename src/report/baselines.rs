@@ -116,6 +116,13 @@ impl Reported for BaselineList<'_> {
         document
     }
 
+    /// How many there are, without the table.
+    fn verdict(&self, style: &Style) -> Document {
+        let mut document = self.document(style);
+        document.blocks.retain(|block| !matches!(block, Block::Table(_)));
+        document
+    }
+
     fn own(&self, format: &str, _: &Style) -> Option<String> {
         match format {
             "json" => Some(pretty(&self.listing())),

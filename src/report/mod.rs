@@ -117,6 +117,17 @@ pub trait Reported {
     /// What is to say of it, before it has a format.
     fn document(&self, style: &Style) -> Document;
 
+    /// What is left of it where only the verdict is asked for: the labels and sentences that the document begins with; all
+    /// of it where it begins otherwise.
+    fn verdict(&self, style: &Style) -> Document {
+        let mut document = self.document(style);
+        if matches!(document.blocks.first(), Some(Block::Facts(_))) {
+            document.blocks.truncate(1);
+            document.is_titled = false;
+        }
+        document
+    }
+
     /// Its own form of a format, for programs that read this subject; `None` where the document's does.
     fn own(&self, format: &str, style: &Style) -> Option<String> {
         let _ = (format, style);
@@ -155,15 +166,10 @@ pub fn written(subject: &dyn Reported, format: &str, style: &Style) -> Option<St
     })
 }
 
-/// Only the verdict of a subject, as text: the labels and sentences that it begins with. All of it where it begins
-/// otherwise.
+/// Only the verdict of a subject, as text.
 #[must_use]
 pub fn verdict(subject: &dyn Reported, style: &Style) -> String {
-    let mut document = subject.document(style);
-    if matches!(document.blocks.first(), Some(Block::Facts(_))) {
-        document.blocks.truncate(1);
-        document.is_titled = false;
-    }
+    let document = subject.verdict(style);
     let text = FORMATS.iter().find(|format| format.name == "text");
     text.map_or_else(String::new, |text| (text.render)(&document, style))
 }

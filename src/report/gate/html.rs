@@ -145,7 +145,7 @@ fn is_sure(check: &Check) -> bool {
     )
 }
 
-/// What got slower beside what got faster, with bars of the same scale.
+/// What takes longer than before beside what takes less, with bars of the same scale, certain or not.
 fn moves(report: &GateReport<'_>, style: &Style) -> String {
     let all = moved(report);
     let most = all.first().map_or(0.0, |check| size(check));
@@ -155,7 +155,7 @@ fn moves(report: &GateReport<'_>, style: &Style) -> String {
     // What did not move is in neither list.
     let moved = all.into_iter().filter(|check| size(check) > 0.0);
     let (slower, faster): (Vec<&Check>, Vec<&Check>) = moved.partition(|check| is_worse(check));
-    let lists = [("Slower", "slower", slower), ("Faster", "faster", faster)];
+    let lists = [("Largest increases", "slower", slower), ("Largest decreases", "faster", faster)];
     let lists = lists.map(|(title, kind, all)| list(title, kind, &all, most, style));
     format!("<div class=\"pair\">\n{}</div>\n", lists.concat())
 }

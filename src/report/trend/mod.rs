@@ -44,13 +44,16 @@ impl Reported for TrendReport<'_> {
             };
             document.section(title, trend.rows(line, style));
         }
-        document.section("Changes", vec![Block::lines(trend.changes(self.top, style))]);
-        let exceeded = trend.exceeded.iter().map(|line| printable(line)).collect();
-        document.section("Limits exceeded", vec![Block::lines(exceeded)]);
-        let warned = trend.warned.iter().map(|line| printable(line)).collect();
-        document.section("Warnings", vec![Block::lines(warned)]);
+        self.conclude(&mut document, style);
         let notes = trend.notes.iter().map(|note| printable(note)).collect();
         document.section("Notes", vec![Block::lines(notes)]);
+        document
+    }
+
+    /// What changed, without the values.
+    fn verdict(&self, style: &Style) -> Document {
+        let mut document = Document::titled(self.trend.title());
+        self.conclude(&mut document, style);
         document
     }
 
@@ -61,6 +64,17 @@ impl Reported for TrendReport<'_> {
             "html" => Some(html::page(self, style)),
             _ => None,
         }
+    }
+}
+
+impl TrendReport<'_> {
+    fn conclude(&self, document: &mut Document, style: &Style) {
+        let trend = self.trend;
+        document.section("Changes", vec![Block::lines(trend.changes(self.top, style))]);
+        let exceeded = trend.exceeded.iter().map(|line| printable(line)).collect();
+        document.section("Limits exceeded", vec![Block::lines(exceeded)]);
+        let warned = trend.warned.iter().map(|line| printable(line)).collect();
+        document.section("Warnings", vec![Block::lines(warned)]);
     }
 }
 

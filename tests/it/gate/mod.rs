@@ -10,6 +10,7 @@ mod operators;
 mod partial;
 mod pipelines;
 mod readers;
+mod reasons;
 mod sample;
 mod several;
 mod trackers;
