@@ -182,26 +182,43 @@ fn parse(call: &str) -> Result<Arguments, PredictError> {
     Arguments::parse(form(words.next().unwrap_or_default())?, words)
 }
 
+/// What came of a closed form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It matches no kernel.
+    Unmatched,
+    /// Every kernel that it matches has an earlier form.
+    Shadowed,
+    /// A kernel is described by it.
+    Used,
+}
+
 /// Finds the closed forms of kernels, and records unused forms and invalid calls.
 pub(super) struct Describer<'a> {
     forms: &'a [ClosedForm],
-    used: Vec<bool>,
+    uses: Vec<Use>,
     wrong: usize,
     first_wrong: Option<String>,
 }
 
 impl<'a> Describer<'a> {
     pub(super) fn new(forms: &'a [ClosedForm]) -> Self {
-        Self { forms, used: vec![false; forms.len()], wrong: 0, first_wrong: None }
+        Self { forms, uses: vec![Use::Unmatched; forms.len()], wrong: 0, first_wrong: None }
     }
 
     /// Adds the algorithm's needs to a kernel whose sums are over this many launches.
     pub(super) fn describe(&mut self, kernel: &mut Kernel, launches: u64, device: &DeviceUse) {
-        let said = self.forms.iter().enumerate().find_map(|(at, form)| {
-            let arguments = form.of(kernel)?;
-            self.used[at] = true;
-            Some((form.place.as_str(), arguments))
-        });
+        let mut said = None;
+        for (form, of_form) in self.forms.iter().zip(&mut self.uses) {
+            if said.is_none() {
+                said = form.of(kernel).map(|arguments| (form.place.as_str(), arguments));
+                if said.is_some() {
+                    *of_form = Use::Used;
+                }
+            } else if *of_form == Use::Unmatched && form.of(kernel).is_some() {
+                *of_form = Use::Shadowed;
+            }
+        }
         let found = said.or_else(|| Some(("the operator", of_operator(kernel)?)));
         let Some((from, arguments)) = found else { return };
         let counted = arguments.and_then(|arguments| Ok((arguments.count()?, arguments)));
@@ -244,10 +261,14 @@ impl<'a> Describer<'a> {
             let count = self.wrong;
             notes.push(format!("the closed form of {count} {kernels} is invalid; {first}"));
         }
-        let unused = self.forms.iter().zip(self.used).filter(|(_, used)| !used);
-        notes.extend(
-            unused.map(|(form, _)| format!("the closed form at {} matches no kernel", form.place)),
-        );
+        notes.extend(self.forms.iter().zip(self.uses).filter_map(|(form, of_form)| {
+            let except = match of_form {
+                Use::Used => return None,
+                Use::Unmatched => "",
+                Use::Shadowed => " but those of earlier forms",
+            };
+            Some(format!("the closed form at {} matches no kernel{except}", form.place))
+        }));
         notes
     }
 }
@@ -281,7 +302,8 @@ fn of_operator(kernel: &Kernel) -> Option<Result<Arguments, ClosedFormError>> {
 fn pyprof_size(text: &str, key: &str) -> Option<u64> {
     let text = text.strip_prefix("bprop ").unwrap_or(text);
     let value = text.split(',').find_map(|part| part.trim().strip_prefix(key)?.strip_prefix('='));
-    value?.split('x').map(|part| part.parse::<u64>().ok()).product::<Option<u64>>()
+    let mut sizes = value?.split('x').map(|part| part.parse().ok());
+    sizes.try_fold(1_u64, |all, size| all.checked_mul(size?))
 }
 
 /// Returns the number format among `PyProf`'s parameters.
@@ -335,7 +357,10 @@ fn recorded_product(
             _ => return None,
         },
         ("linear", [rows @ .., k]) => match *at(1)? {
-            [n, depth] => (1, [rows.iter().product(), *k], [depth, n]),
+            [n, depth] => {
+                let rows = rows.iter().try_fold(1_u64, |all, size| all.checked_mul(*size))?;
+                (1, [rows, *k], [depth, n])
+            }
             _ => return None,
         },
         _ => return None,

@@ -1,7 +1,8 @@
 //! Describes what the state of a kernel means for the user.
 
+use super::kernel::Binding;
 use super::{Kernel, State};
-use crate::model::{OriginKind, Quantity};
+use crate::model::{MemoryLevel, OriginKind, Quantity};
 use crate::roofline::{self, Limiter};
 
 impl Kernel {
@@ -38,6 +39,30 @@ fn reaches(kernel: &Kernel) -> String {
     }
 }
 
+/// What keeps the limiter unknown: what was not counted, or has no roof.
+fn unknown_side(kernel: &Kernel) -> &'static str {
+    let has_flops = !kernel.work.is_empty();
+    match (kernel.bytes.is_some(), has_flops) {
+        (true, true) => "the peaks of the device are not known",
+        (true, false) => "FLOPs were not counted",
+        (false, true) => "bytes were not counted",
+        (false, false) => "neither FLOPs nor bytes were counted",
+    }
+}
+
+/// Below this share of its nearest roof a kernel does not wait for it.
+const FAR: f64 = 0.10;
+
+/// What a kernel is bound by that reaches little of the roof which asks for the most time.
+fn bound(kernel: &Kernel, by_roof: &str) -> String {
+    let most = kernel
+        .headroom_low()
+        .unwrap_or(1.0)
+        .recip()
+        .max(kernel.busiest_unit().map_or(0.0, |(_, busy)| busy));
+    if most < FAR { "latency-bound:".to_owned() } else { format!("{by_roof}, but") }
+}
+
 /// Whether it takes clearly less time than the work that follows from its shapes.
 fn does_less(kernel: &Kernel) -> bool {
     kernel.provenance == Some(OriginKind::Algorithmic)
@@ -70,6 +95,17 @@ const BESIDE: f64 = 0.10;
 fn beside(kernel: &Kernel) -> String {
     let reached = kernel.headroom().map_or(0.0, f64::recip);
     let unit = kernel.busiest_unit();
+    let level = kernel.binding().zip(kernel.hierarchical).and_then(|(binding, time)| {
+        let level = match binding {
+            Binding::Memory(MemoryLevel::Shared) => "shared memory is",
+            Binding::Memory(MemoryLevel::L1) => "L1 is",
+            Binding::Memory(MemoryLevel::L2) => "L2 is",
+            _ => return None,
+        };
+        // Above its own time a counter or a roof does not fit.
+        Some((level, time / kernel.modeled)).filter(|(_, busy)| *busy <= 1.0)
+    });
+    let unit = unit.into_iter().chain(level).max_by(|one, two| one.1.total_cmp(&two.1));
     let unit = unit.filter(|(_, busy)| *busy >= roofline::BUSY && *busy >= reached + BESIDE);
     unit.map_or_else(String::new, |(unit, busy)| format!("; {unit} {:.0}% busy", busy * 100.0))
 }
@@ -110,7 +146,8 @@ fn by_limiter(kernel: &Kernel) -> String {
                     let occupancy = percent(Quantity::AchievedOccupancy)
                         .map_or_else(String::new, |value| format!("; achieved occupancy {value}%"));
                     let busy = beside(kernel);
-                    format!("memory-bound, but {reaches} of the memory roof{busy}{occupancy}")
+                    let bound = bound(kernel, "memory-bound");
+                    format!("{bound} {reaches} of the memory roof{busy}{occupancy}")
                 }
                 Limiter::Math => {
                     let reaches = reaches(kernel);
@@ -120,11 +157,12 @@ fn by_limiter(kernel: &Kernel) -> String {
                         .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))
                         .map_or("math", |work| work.pipe.label());
                     let busy = beside(kernel);
-                    format!("compute-bound, but {reaches} of the {pipe} roof{busy}")
+                    let bound = bound(kernel, "compute-bound");
+                    format!("{bound} {reaches} of the {pipe} roof{busy}")
                 }
                 Limiter::Unknown => idle(kernel).unwrap_or_else(|| {
                     let busy = beside(kernel);
-                    format!("limiter unknown, because FLOPs or bytes were not counted{busy}")
+                    format!("limiter unknown, because {}{busy}", unknown_side(kernel))
                 }),
             }
         }

@@ -106,7 +106,7 @@ impl Analysis {
     pub fn has_times_alone(&self) -> bool {
         const MOST: f64 = 0.5;
         self.totals.measured > Seconds::ZERO
-            && self.kernels.iter().all(|kernel| kernel.bytes.is_none())
+            && self.kernels.iter().all(|kernel| kernel.bytes.is_none() && kernel.work.is_empty())
             && self.lacking.iter().any(|lack| {
                 lack.need.used == Use::Roofs && lack.need.what != TIME && self.share_of(lack) > MOST
             })

@@ -150,9 +150,6 @@ const WHOLE: [Key; 10] = [
     Key::Longest,
 ];
 
-const PROBLEMS: [Problem; 4] =
-    [Problem::NoTime, Problem::Instrumented, Problem::NoCounters, Problem::NoRoof];
-
 impl PartKey {
     /// Returns the keys of the work on a pipe.
     fn of_pipe(pipe: Pipe) -> [Self; 2] {
@@ -257,7 +254,7 @@ impl Key {
     pub(super) fn named(name: &str) -> Option<Self> {
         static BY_NAME: LazyLock<HashMap<String, Key>> = LazyLock::new(|| {
             let averages = Quantity::all().flat_map(Key::of_average);
-            let problems = PROBLEMS.into_iter().map(Key::Problem);
+            let problems = Problem::ALL.into_iter().map(Key::Problem);
             let judged = PartKey::all().map(Key::Judged);
             let all = WHOLE.into_iter().chain(problems).chain(averages).chain(judged);
             all.chain(PartKey::all().map(Key::Rest)).map(|key| (key.name(), key)).collect()

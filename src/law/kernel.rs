@@ -228,11 +228,14 @@ impl<N: Number> Kernel<N> {
             // As many blocks as fit, by its own choice: their number says nothing of parallelism.
             let blocks = Maybe::only_if(!is_persistent, || self.blocks);
             let sides = (memory.unwrap_or(zero), math.unwrap_or(zero));
-            let little = formula::has_little_parallelism(blocks, self.threads_per_block, sms);
+            let resident = self.averages.resident.filter(|blocks| N::of(1.0).at_most(blocks));
+            let threads_per_block = self.threads_per_block;
+            let grid = |blocks| formula::Grid { blocks, threads_per_block, sms, resident };
+            let little = grid(blocks).has_little_parallelism();
             let known = || formula::limiter(sides.0, sides.1, little, reached);
             N::select(is_known, known, || {
                 // Too little parallelism is visible without knowing which side is longer.
-                let any = formula::has_little_parallelism(self.blocks, self.threads_per_block, sms);
+                let any = grid(self.blocks).has_little_parallelism();
                 let is_idle = (self.high / self.time).less(N::of(roofline::BUSY));
                 N::select(is_idle & any & !is_persistent, || N::word(Limiter::Latency), unknown)
             })

@@ -247,9 +247,11 @@ fn op(
         _ => true,
     };
     let has_type = form.parameters().any(|one| one.name == "dtype" && is_usual(&one.default));
+    // As written: capitals and other names of a parameter are taken, too.
+    let is_type = |key: &str| form.parameter(key).is_ok_and(|one| one.name == "dtype");
     let own = wire.dtype.as_ref().map(|own| own.get_ref().as_str());
     let inherited =
-        default.filter(|_| has_type && !wire.args.keys().any(|key| key.get_ref() == "dtype"));
+        default.filter(|_| has_type && !wire.args.keys().any(|key| is_type(key.get_ref())));
     pairs.extend(own.or(inherited).map(|name| ("dtype".to_owned(), name.to_owned())));
     let here = |error| place.wrapped(form_span.clone(), &error);
     let arguments = Arguments::new(form, pairs, &names).map_err(here)?;

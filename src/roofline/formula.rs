@@ -24,6 +24,11 @@ pub const BLOCKS_PER_SM: u64 = 4;
 /// Threads per block below which latency is hard to hide ("a few hundred" in the same guide).
 pub const THREADS_PER_BLOCK: u64 = 128;
 
+/// Blocks that every GPU of this list has slots for on an SM, where registers and shared memory allow them: 16 on compute
+/// capability 7.5 and 8.6, more elsewhere (*CUDA C++ Programming Guide*, "Technical Specifications per Compute
+/// Capability"); as many workgroups on a compute unit of CDNA.
+pub const BLOCK_SLOTS: u64 = 16;
+
 /// Share of a roof from which parallelism is sufficient; also NVIDIA's latency threshold in the
 /// `SpeedOfLight` rule.
 pub const BUSY: f64 = 0.60;
@@ -118,18 +123,37 @@ pub(crate) fn grouped_math_time<N: Number>(groups: impl IntoIterator<Item = N>) 
     groups.into_iter().fold(N::of(0.0), N::max)
 }
 
-/// Whether a grid is too small, or its blocks are.
-#[inline]
-pub(crate) fn has_little_parallelism<N: Number>(
-    blocks: Maybe<N, N>,
-    threads_per_block: Maybe<N, N>,
-    sms: Maybe<N, N>,
-) -> N::Truth {
-    let few_blocks =
-        blocks.zip(sms).is_some_and(|(blocks, sms)| blocks.less(sms * N::of(BLOCKS_PER_SM as f64)));
-    let small =
-        threads_per_block.is_some_and(|threads| threads.less(N::of(THREADS_PER_BLOCK as f64)));
-    few_blocks | small
+/// A grid on a device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grid<N: Number> {
+    pub(crate) blocks: Maybe<N, N>,
+    pub(crate) threads_per_block: Maybe<N, N>,
+    pub(crate) sms: Maybe<N, N>,
+    /// Blocks that an SM holds at once.
+    pub(crate) resident: Maybe<N, N>,
+}
+
+impl<N: Number> Grid<N> {
+    /// Whether it is too small, or its blocks are. Small blocks are enough where so many of them run at once that an SM
+    /// has as many threads as with the fewest blocks of the smallest size that suffice.
+    #[inline]
+    pub(crate) fn has_little_parallelism(self) -> N::Truth {
+        let least = |count: u64| N::of(count as f64);
+        let few_blocks = self
+            .blocks
+            .zip(self.sms)
+            .is_some_and(|(blocks, sms)| blocks.less(sms * least(BLOCKS_PER_SM)));
+        let small =
+            self.threads_per_block.is_some_and(|threads| threads.less(least(THREADS_PER_BLOCK)));
+        let at_once = self
+            .blocks
+            .zip(self.sms)
+            .map(|(blocks, sms)| (blocks / sms).min(self.resident.unwrap_or(least(BLOCK_SLOTS))));
+        let is_filled = at_once.zip(self.threads_per_block).is_some_and(|(blocks, threads)| {
+            least(BLOCKS_PER_SM * THREADS_PER_BLOCK).at_most(blocks * threads)
+        });
+        few_blocks | (small & !is_filled)
+    }
 }
 
 /// Limiter.

@@ -7,8 +7,8 @@
 pub(crate) mod formula;
 
 pub use formula::{
-    BLOCKS_PER_SM, BUSY, L2_BYTES_PER_CLOCK_PER_SM, LAUNCH_FLOOR, Limiter, NEAR, STRAGGLER,
-    THREADS_PER_BLOCK,
+    BLOCK_SLOTS, BLOCKS_PER_SM, BUSY, L2_BYTES_PER_CLOCK_PER_SM, LAUNCH_FLOOR, Limiter, NEAR,
+    STRAGGLER, THREADS_PER_BLOCK,
 };
 
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerByte, FlopsPerSecond, Hertz, Seconds};
@@ -172,12 +172,13 @@ pub fn limiter(
     sms: Option<u32>,
     utilization: f64,
 ) -> Limiter {
-    let is_little = formula::has_little_parallelism(
-        blocks.map(|blocks| blocks as f64).into(),
-        threads_per_block.map(|threads| threads as f64).into(),
-        sms.map(f64::from).into(),
-    );
-    formula::limiter(memory.get(), math.get(), is_little, utilization)
+    let grid = formula::Grid {
+        blocks: blocks.map(|blocks| blocks as f64).into(),
+        threads_per_block: threads_per_block.map(|threads| threads as f64).into(),
+        sms: sms.map(f64::from).into(),
+        resident: None.into(),
+    };
+    formula::limiter(memory.get(), math.get(), grid.has_little_parallelism(), utilization)
 }
 
 /// Returns `true` if the time is impossible under the model: shorter than the roofline time by more
@@ -355,6 +356,20 @@ mod tests {
         assert_eq!(limiter(short, long, Some(80), Some(256), Some(80), 0.9), Limiter::Math);
         assert_eq!(limiter(long, short, Some(320), Some(256), Some(80), 0.0), Limiter::Memory);
         assert_eq!(limiter(long, short, None, None, None, 0.0), Limiter::Memory);
+        // 64 threads: 8 blocks on each of 80 SMs are 512 threads, as 4 blocks of 128 are; fewer are too few.
+        assert_eq!(limiter(long, short, Some(640), Some(64), Some(80), 0.0), Limiter::Memory);
+        assert_eq!(limiter(long, short, Some(639), Some(64), Some(80), 0.0), Limiter::Latency);
+        // 16 blocks run at once, whatever waits behind them: of 31 threads that is too little.
+        assert_eq!(limiter(long, short, Some(9999), Some(32), Some(80), 0.0), Limiter::Memory);
+        assert_eq!(limiter(long, short, Some(9999), Some(31), Some(80), 0.0), Limiter::Latency);
+        assert_eq!(limiter(long, short, None, Some(64), None, 0.0), Limiter::Latency);
+        let grid = |resident: f64| formula::Grid {
+            blocks: Some(9999.0).into(),
+            threads_per_block: Some(64.0).into(),
+            sms: Some(80.0).into(),
+            resident: Some(resident).into(),
+        };
+        assert!(grid(7.0).has_little_parallelism() && !grid(8.0).has_little_parallelism());
     }
 
     #[test]

@@ -54,13 +54,19 @@ pub(super) fn way(lines: &mut Lines, kernel: &Kernel, roofline_time: Seconds, st
     }
     let floor = structural.min(measured).max(roofline_time.min(measured));
     let share = |time: Seconds| view::percent(time / measured);
+    // Launch by launch where the savings are counted; where no certain cause was found they are not.
+    let (better, unproven) = if kernel.is_winnable {
+        (kernel.savings.min(measured), "")
+    } else {
+        (measured - floor, ", unproven and so not in the savings")
+    };
     lines.add(
         "T → ideal",
         format!("{} → {} → {}", time(measured), time(floor), time(roofline_time.min(measured))),
         format!(
-            "measured → structural → ideal: {} of T for a better implementation, {} for another shape or fewer launches, {} for the hardware",
-            share(kernel.savings.min(measured)),
-            share((measured - kernel.savings.min(measured) - roofline_time.min(measured)).max(Seconds::ZERO)),
+            "measured → structural → ideal: {} of T for a better implementation{unproven}, {} for another shape or fewer launches, {} for the hardware",
+            share(better),
+            share((measured - better - roofline_time.min(measured)).max(Seconds::ZERO)),
             share(roofline_time.min(measured)),
         ),
     );

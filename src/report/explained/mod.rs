@@ -324,7 +324,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                     crate::analysis::NEAR,
                     time(kernel.savings_high),
                     if kernel.is_by_busy_time() { "what is certainly needed" } else { "E" }
-                ),
+                ) + if kernel.is_winnable { "" } else { "; 0, because no certain cause was found" },
             );
             lines.add(
                 "run speedup",
@@ -411,6 +411,10 @@ fn limiter(analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) -> S
         .threads_per_block
         .map_or_else(|| "?".to_owned(), |threads| threads.to_string());
     let sms = explanation.sms.map_or_else(|| "?".to_owned(), |sms| sms.to_string());
+    if kernel.limiter == roofline::Limiter::Unknown {
+        return "no side that was counted explains the time, so the other may be the longer one"
+            .to_owned();
+    }
     let few = kernel
         .shape
         .blocks
@@ -427,10 +431,12 @@ fn limiter(analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) -> S
         ""
     };
     format!(
-        "latency if blocks < {} × {units} or threads < {} below {:.0}% of a roof ({blocks} blocks, {sms} {units}, {threads} threads); else the longer of t_mem and t_math{resident}",
+        "latency below {:.0}% of a roof if blocks < {} × {units}, or threads < {} and fewer than {} at once ({} of {threads} threads, {sms} {units}); else the longer of t_mem and t_math{resident}",
+        roofline::BUSY * 100.0,
         roofline::BLOCKS_PER_SM,
         roofline::THREADS_PER_BLOCK,
-        roofline::BUSY * 100.0
+        roofline::BLOCKS_PER_SM * roofline::THREADS_PER_BLOCK,
+        if blocks == "1" { "1 block".to_owned() } else { format!("{blocks} blocks") },
     )
 }
 

@@ -61,10 +61,13 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
                 }
                 State::LowImpact => {
                     let win: Seconds = kernels.iter().map(|kernel| kernel.savings).sum();
-                    let win = si(win.get(), "s");
-                    format!(
-                        "below the roofline but too small to matter ({win} in total)"
-                    )
+                    let least = si(analysis.smallest_win().get(), "s");
+                    if win > Seconds::ZERO {
+                        let win = si(win.get(), "s");
+                        format!("savings below {least} each ({win} in total)")
+                    } else {
+                        format!("savings below {least} each, and unproven")
+                    }
                 }
                 _ => kernel.meaning(),
             };
