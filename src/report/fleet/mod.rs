@@ -206,9 +206,9 @@ impl<'a> FleetReport<'a> {
             Column::number("savings_gpu_hours", "GPU-hours", Form::Digits).spare(5),
             Column::number("median_launch_s", "median launch", Form::Si("s")).spare(8),
             Column::number("ranks", "ranks", Form::Count).spare(4),
-            Column::number("least_rank_s", "least rank", Form::Time).spare(7),
-            Column::number("median_rank_s", "median rank", Form::Time).spare(7),
-            Column::number("greatest_rank_s", "slowest rank", Form::Time).spare(7),
+            Column::number("least_rank_s", "least rank", Form::Si("s")).spare(7),
+            Column::number("median_rank_s", "median rank", Form::Si("s")).spare(7),
+            Column::number("greatest_rank_s", "slowest rank", Form::Si("s")).spare(7),
             Column::text("slowest_rank", "slowest").spare(3),
             Column::number("rank_ratio", "slowest/median", Form::Factor).spare(1),
         ]);

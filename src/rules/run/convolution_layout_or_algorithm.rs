@@ -1,5 +1,7 @@
 //! Flags convolutions that spend much of their time in kernels that prepare or transform operands.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::analysis::Kernel;
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
@@ -23,7 +25,8 @@ product to save multiplications that are nearly free on tensor cores.
 Such kernels, recognized by name, take `of-convolutions` or more of the time of convolutions and
 helpers together. Where the export has operators, only convolution operators count. Savings: at
 most the time of the helpers, at least nothing. Replaces `layout-transforms` where both concern
-the same kernels.
+the same kernels. Where one operator with its sizes ran `trials` algorithms or more, the library
+was trying them: that is reported instead, without savings.
 
 ## Remedy
 Use channels-last throughout; channels in multiples of 8 (FP16, BF16) or 4 (TF32); let the library
@@ -31,13 +34,14 @@ benchmark its algorithms (`torch.backends.cudnn.benchmark`, cuDNN autotuning) wi
 
 ## False positives
 An algorithm without helpers can be slower overall: compare the convolution including all helpers.
-Without operators in the export, layout changes around other operators look the same.
+Without operators in the export, layout changes around other operators look the same, and trials of
+algorithms are not recognized.
 
 ## Sources
 NVIDIA, *Convolutional Layers*, \"Tensor Layouts In Memory: NCHW vs NHWC\" and \"Channels In And Out\";
 A. Lavin and S. Gray, *Fast Algorithms for Convolutional Neural Networks*, CVPR 2016.
 ",
-    thresholds: &[OF_CONVOLUTIONS],
+    thresholds: &[OF_CONVOLUTIONS, TRIALS],
     silences: &["layout-transforms"],
     check: Check::Run(check),
 };
@@ -47,6 +51,13 @@ const OF_CONVOLUTIONS: Threshold = Threshold::new(
     0.15,
     "1",
     "above this, helpers cost about what a better algorithm saves",
+);
+
+const TRIALS: Threshold = Threshold::new(
+    "trials",
+    5.0,
+    "1",
+    "forward, data gradient and weight gradient of one convolution are three kernels, one more with split-K",
 );
 
 /// Helpers by what they do.
@@ -68,7 +79,46 @@ fn is_helper(kernel: &Kernel, kind: Kind) -> bool {
     kernel.class.kind == Some(kind) && operator.is_none_or(|known| known.starts_with("conv"))
 }
 
+/// How many algorithms the library tried for one convolution at most, and the operators of which it tried several.
+fn trials<'a>(run: &Run<'a>) -> (usize, HashSet<&'a str>) {
+    let least = run.threshold(&TRIALS).max(2.0) as usize;
+    let mut algorithms: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for kernel in run.analysis.kernels.iter().filter(|kernel| is_convolution(kernel)) {
+        // Without its sizes one operator stands for many convolutions.
+        let has_sizes = |known: &&str| {
+            known
+                .split_once(' ')
+                .is_some_and(|(_, sizes)| sizes.contains(|c: char| c.is_ascii_digit()))
+        };
+        if let Some(operator) = kernel.operator.as_deref().filter(has_sizes) {
+            algorithms.entry(operator).or_default().insert(&*kernel.full_name);
+        }
+    }
+    algorithms.retain(|_, of| of.len() >= least);
+    let most = algorithms.values().map(HashSet::len).max().unwrap_or(0);
+    (most, algorithms.into_keys().collect())
+}
+
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
+    let (most, operators) = trials(run);
+    if most > 0 {
+        let of = |kernel: &Kernel| {
+            let operator = kernel.operator.as_deref();
+            is_convolution(kernel) && operator.is_some_and(|known| operators.contains(known))
+        };
+        let tried = Together::of(run, of)?;
+        let message = format!(
+            "the library was trying algorithms: {most} for one convolution; all trials: {}",
+            tried.words()
+        );
+        let finding = tried
+            .finding(run, message)
+            .confidence(Confidence::High)
+            .evidence("algorithms of one convolution", most as f64, "1")
+            .evidence("convolutions with trials", operators.len() as f64, "1")
+            .next("profile after warm-up; the trials do not run again, so savings of their kernels do not count");
+        return Ok(vec![finding]);
+    }
     let convolutions = Together::of(run, is_convolution)?;
     let helpers =
         Together::of(run, |kernel| HELPERS.iter().any(|(kind, _)| is_helper(kernel, *kind)))?;
@@ -109,7 +159,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::engine::bench_launches::{Bench, h100};
+    use crate::rules::engine::bench_launches::{Bench, h100, pyprof};
     use crate::rules::{Confidence, Settings};
 
     const RULE: &str = "convolution-layout-or-algorithm";
@@ -154,6 +204,37 @@ mod tests {
         assert_eq!(rules(&network(25.0)), [RULE]);
         let other = network(25.0).launch("transposeNaive(float*)", (1000, 256), (1, 90.0), &[]);
         assert_eq!(rules(&other), ["layout-transforms", RULE]);
+    }
+
+    /// One convolution by five algorithms, another by two, as in a network that is not warm yet.
+    #[test]
+    fn algorithms_that_are_tried_are_no_workload() {
+        const NAMES: [&str; 5] = [
+            "implicit_convolve_sgemm",
+            "explicit_convolve_sgemm",
+            "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1",
+            "volta_scudnn_128x64_relu_small_nn_v1",
+            "volta_sgemm_128x64_nn",
+        ];
+        let bench = |tried: usize| {
+            let row = |name: &str, channels: u32| {
+                let sizes = format!(
+                    "N=8,C={channels},H=32,W=32,K=6,P=30,Q=30,R=3,S=3,ph=0,pw=0,U=1,V=1,dh=1,dw=1,g=1,fp32"
+                );
+                format!("\"{name}\",\"conv2d\",\"{sizes}\",\"20000\",\"1000\",\"1000\"")
+            };
+            let tried = NAMES.iter().take(tried).map(|name| row(name, 3));
+            let usual = NAMES.iter().take(2).map(|name| row(name, 6));
+            let rows: Vec<String> = tried.chain(usual).collect();
+            pyprof(&rows.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let found = bench(5).found(RULE);
+        assert_eq!(
+            found.message,
+            "the library was trying algorithms: 5 for one convolution; all trials: 5 launches, 100 µs, 71.4% of the run"
+        );
+        assert_eq!((found.at_stake_s, found.confidence), (0.0, Confidence::High));
+        assert!(bench(4).is_content(RULE));
     }
 
     #[test]

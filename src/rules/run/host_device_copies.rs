@@ -19,7 +19,8 @@ kernels leave the device idle.
 ## Detection
 Host-to-device and device-to-host copies take `share` or more of the time of kernels and copies
 together. Savings: at most the time in which nothing else runs, where the trace has the starts of
-all work; none where it does not, because sums do not show overlap.
+all work; none where it does not, because sums do not show overlap. Copies of a mebibyte or more
+on average that move fewer bytes per second than `slow` point to the link.
 
 ## Remedy
 Keep data on the device; copy on a separate stream from pinned memory while kernels run; one large
@@ -33,13 +34,23 @@ that happen once.
 *CUDA C++ Best Practices Guide*, \"Data Transfer Between Host and Device\"; *CUDA C++ Programming Guide*,
 \"Unified Memory Programming\".
 ",
-    thresholds: &[SHARE],
+    thresholds: &[SHARE, SLOW],
     silences: &[],
     check: Check::Run(check),
 };
 
 const SHARE: Threshold =
     Threshold::new("share", 0.05, "1", "copies often overlap; a smaller share is rarely the cause");
+
+const SLOW: Threshold = Threshold::new(
+    "slow",
+    1e9,
+    "B/s",
+    "a quarter of what pageable copies reach over PCIe 3.0 x16, more than one lane of it carries",
+);
+
+/// Smaller copies are limited by their number, in bytes.
+const LARGE: f64 = 1_048_576.0;
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let copies = Together::of_kinds(run, &[Kind::MemcpyHost, Kind::PageFault])?
@@ -58,12 +69,22 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         Some(alone) => format!("; for {} nothing else runs", si(alone, "s")),
         None => String::new(),
     };
+    let rate = bytes.filter(|bytes| *bytes > 0.0).map(|bytes| bytes / copies.time.get());
+    let number = copies.launches + copies.moved.iter().map(|one| one.count).sum::<u64>();
+    let is_large = bytes.is_some_and(|bytes| bytes >= LARGE * number as f64);
+    let slow = rate.filter(|rate| is_large && *rate < run.threshold(&SLOW));
+    let at = slow.map_or_else(String::new, |rate| format!(", only {}", si(rate, "B/s")));
     let mut finding = copies
-        .finding(run, format!("copies between host and device: {}{beside}", copies.words()))
+        .finding(run, format!("copies between host and device: {}{at}{beside}", copies.words()))
         .evidence_if("bytes", bytes, "B")
-        .evidence_if("rate", bytes.map(|bytes| bytes / copies.time.get()), "B/s")
+        .evidence_if("rate", rate, "B/s")
         .evidence_if("time alone", alone.map(Seconds::get), "s");
-    if !is_hidden {
+    if slow.is_some() {
+        finding = finding.next(
+            "check the link, which large copies should use at many times that rate: its generation and width \
+             (nvidia-smi -q, lspci -vv)",
+        );
+    } else if !is_hidden {
         // Copies share a link: what hides them is kernels.
         let hides = alone.filter(|alone| *alone > run.total()).map(|_| si(run.total(), "s"));
         finding = finding.next(hides.map_or_else(
@@ -106,6 +127,28 @@ mod tests {
             "copies between host and device: 4 launches, 400 µs, 10.0% of the run"
         );
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    /// Four copies of 10 MB in 100 ms: 400 MB/s, where a quarter of a second on 16 lanes would carry 3 GB.
+    #[test]
+    fn a_link_that_is_slow_with_large_copies_is_named() {
+        let bench = |megabytes: f64| {
+            let bytes = [(crate::model::Quantity::DramBytes, megabytes * 1e6)];
+            let copy = (4, 25_000.0);
+            h100().bare("[CUDA memcpy HtoD]", (1, 1), copy, &bytes).launch(
+                "k",
+                (1000, 256),
+                (1, 900.0),
+                &[],
+            )
+        };
+        let slow = bench(10.0).found(RULE);
+        assert!(slow.message.contains(", only 400 MB/s"), "{}", slow.message);
+        assert!(slow.next.unwrap().starts_with("check the link"));
+        for megabytes in [0.5, 250.0] {
+            let found = bench(megabytes).found(RULE);
+            assert!(!found.message.contains("only"), "{}", found.message);
+        }
     }
 
     #[test]
