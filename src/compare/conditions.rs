@@ -180,6 +180,15 @@ pub(super) fn notes(baseline: &[Run], current: &[Run], order: &[bool]) -> Vec<St
         sets.dedup();
         sets.join(" and ")
     };
+    let cut = baseline.iter().find_map(|part| {
+        let whole = current.iter().find(|whole| is_beginning(part, whole))?;
+        Some(format!(
+            "{} of the baseline matches the beginning of {} and ends after {} of {} launches: the program does more \
+             now, or the baseline was cut off",
+            part.label, whole.label, part.launches, whole.launches
+        ))
+    });
+    notes.extend(cut);
     let (one, two) = (ceilings(baseline), ceilings(current));
     if one != two {
         notes.push(format!(
@@ -305,6 +314,12 @@ mod tests {
             cut(&part).unwrap().contains("the beginning of run.csv and ends after 2 of 4 launches")
         );
         assert_eq!(cut(&whole), None);
+        // The other way round the program may have grown.
+        let of =
+            |one: &Run, two: &Run| notes(std::slice::from_ref(one), std::slice::from_ref(two), &[]);
+        let found = of(&part, &whole);
+        assert!(found.iter().any(|note| note.contains("or the baseline was cut off")), "{found:?}");
+        assert!(of(&whole, &part).iter().all(|note| !note.contains("cut off")));
         // Fewer launches of what was over by then are a change, and so is anything new.
         let fewer = run(vec![at("b", 1, [0, 1])]);
         let other = run(vec![at("a", 1, [0, 0]), at("d", 1, [1, 1])]);

@@ -196,7 +196,7 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
         check.more_runs = None;
         check.message = message;
         check.evidence = vec![format!(
-            "{} of it is of single kernels, beyond what all kernels share",
+            "single kernels alone make {}, beyond what all kernels share",
             words::change(own.shift)
         )];
     }
