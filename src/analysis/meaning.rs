@@ -41,12 +41,16 @@ fn reaches(kernel: &Kernel) -> String {
 
 /// What keeps the limiter unknown: what was not counted, or has no roof.
 fn unknown_side(kernel: &Kernel) -> &'static str {
-    let has_flops = !kernel.work.is_empty();
-    match (kernel.bytes.is_some(), has_flops) {
-        (true, true) => "the peaks of the device are not known",
-        (true, false) => "FLOPs were not counted",
-        (false, true) => "bytes were not counted",
-        (false, false) => "neither FLOPs nor bytes were counted",
+    let has_work = kernel.work.iter().any(|work| work.operations.get() > 0.0);
+    match (kernel.bytes.is_some(), kernel.work.is_empty()) {
+        (false, true) => "neither FLOPs nor bytes were counted",
+        (false, false) => "bytes were not counted",
+        (true, true) => "FLOPs were not counted",
+        (true, false) if !has_work => "it has no FLOPs, and its other work was not counted",
+        _ if kernel.memory_time.is_none() || kernel.math_time.is_none() => {
+            "the peaks of the device are not known"
+        }
+        _ => "what was counted does not explain the time",
     }
 }
 
@@ -54,13 +58,17 @@ fn unknown_side(kernel: &Kernel) -> &'static str {
 const FAR: f64 = 0.10;
 
 /// What a kernel is bound by that reaches little of the roof which asks for the most time.
-fn bound(kernel: &Kernel, by_roof: &str) -> String {
+fn bound(kernel: &Kernel, by_roof: &str, side: &str) -> String {
     let most = kernel
         .headroom_low()
         .unwrap_or(1.0)
         .recip()
         .max(kernel.busiest_unit().map_or(0.0, |(_, busy)| busy));
-    if most < FAR { "latency-bound:".to_owned() } else { format!("{by_roof}, but") }
+    if most < FAR {
+        format!("held up by latency, not by {side}:")
+    } else {
+        format!("{by_roof}, but")
+    }
 }
 
 /// Whether it takes clearly less time than the work that follows from its shapes.
@@ -146,7 +154,7 @@ fn by_limiter(kernel: &Kernel) -> String {
                     let occupancy = percent(Quantity::AchievedOccupancy)
                         .map_or_else(String::new, |value| format!("; achieved occupancy {value}%"));
                     let busy = beside(kernel);
-                    let bound = bound(kernel, "memory-bound");
+                    let bound = bound(kernel, "memory-bound", "memory");
                     format!("{bound} {reaches} of the memory roof{busy}{occupancy}")
                 }
                 Limiter::Math => {
@@ -157,7 +165,7 @@ fn by_limiter(kernel: &Kernel) -> String {
                         .max_by(|one, two| one.time.get().total_cmp(&two.time.get()))
                         .map_or("math", |work| work.pipe.label());
                     let busy = beside(kernel);
-                    let bound = bound(kernel, "compute-bound");
+                    let bound = bound(kernel, "compute-bound", "computing");
                     format!("{bound} {reaches} of the {pipe} roof{busy}")
                 }
                 Limiter::Unknown => idle(kernel).unwrap_or_else(|| {

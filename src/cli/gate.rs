@@ -371,8 +371,8 @@ fn first(command: &Gate, runs: &[Run], terminal: &Terminal) -> Result<Vec<String
         run.origin.branch = run.origin.branch.take().or_else(|| here.branch.clone());
     }
     // What is saved must be what the next gate asks for; a name that is mistyped never is.
-    if let Some(asked) = command.yardstick.other_than(&runs) {
-        return Ok(vec![format!("nothing was saved: the runs are not of {asked}")]);
+    if let Some(reason) = command.yardstick.refusal(&runs) {
+        return Ok(vec![format!("nothing was saved: {reason}")]);
     }
     let name = command.yardstick.name().unwrap_or(DEFAULT_NAME);
     let placed = baseline::keep(runs, &store, (name, store.form(name)), clock::now(), terminal)?;

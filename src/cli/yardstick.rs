@@ -99,15 +99,16 @@ impl Yardstick {
         self.baseline_name.as_deref()
     }
 
-    /// The branch, commit or ancestor that it asks for, where these runs would not be found by it.
-    pub(super) fn other_than(&self, runs: &[Run]) -> Option<String> {
-        let is_of =
-            |branch: &String| runs.iter().all(|run| run.origin.branch.as_ref() == Some(branch));
-        let branch = self.baseline_branch.as_ref().filter(|branch| !is_of(branch));
-        let branch = branch.map(|branch| format!("branch {branch:?}"));
-        let commit = self.baseline_commit.as_ref().map(|commit| format!("commit {commit:?}"));
-        let base = self.merge_base.as_ref();
-        branch.or(commit).or_else(|| base.map(|base| format!("the merge base with {base}")))
+    /// Why these runs would not be found as the baseline that it asks for.
+    pub(super) fn refusal(&self, runs: &[Run]) -> Option<String> {
+        let asked = self.baseline_branch.as_deref()?;
+        let mut branches = runs.iter().map(|run| run.origin.branch.as_deref());
+        match branches.find(|branch| *branch != Some(asked))? {
+            Some(branch) => Some(format!("the runs are of branch {branch:?}, not of {asked:?}")),
+            None => {
+                Some(format!("the branch of the runs is not known, and {asked:?} is asked for"))
+            }
+        }
     }
 
     /// Whether it asks for a commit or branch.

@@ -149,9 +149,9 @@ fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
         return values;
     }
     let at = |position: usize| {
-        let middle = (position as f64 + 0.5) / SAMPLES as f64 * values.len() as f64;
-        // Between two values the outer one, in both halves, so that the median stays.
-        let place = if 2 * position < SAMPLES { middle.ceil() - 1.0 } else { middle.floor() };
+        let middle = (position as f64 + 0.5) / SAMPLES as f64 * values.len() as f64 - 0.5;
+        // Between two values the inner one, in both halves, so that the median stays.
+        let place = if 2 * position < SAMPLES { middle.ceil() } else { middle.floor() };
         values[(place as usize).min(values.len() - 1)]
     };
     (0..SAMPLES).map(at).collect()
@@ -196,13 +196,16 @@ fn devices(analysis: &Analysis) -> Vec<RunDevice> {
 mod tests {
     use super::*;
 
-    /// 128 values for 64 quantiles: one of two neighbors, 0, 2, … 62 and 65, 67, … 127, whose median is that of all.
+    /// 128 values for 64 quantiles: one of two neighbors, 1, 3, … 63 and 64, 66, … 126, whose median is that of all.
     #[test]
     fn many_launches_are_kept_as_quantiles_and_few_as_they_are() {
         assert_eq!(quantiles(vec![3.0, 1.0, 2.0]), [1.0, 2.0, 3.0]);
         let kept = quantiles((0..128).rev().map(f64::from).collect());
-        assert_eq!((kept.len(), kept[0], kept[1], kept[63]), (SAMPLES, 0.0, 2.0, 127.0));
+        assert_eq!((kept.len(), kept[0], kept[1], kept[63]), (SAMPLES, 1.0, 3.0, 126.0));
         assert_eq!(f64::midpoint(kept[31], kept[32]), 63.5);
+        // Of 65 the median is one of them: 32 of 1 ms, 33 of 2 ms.
+        let kept = quantiles((0..65).map(|at| if at < 32 { 1.0 } else { 2.0 }).collect());
+        assert_eq!((kept[31], kept[32]), (2.0, 2.0));
         // 200 launches of 2 or 3 µs stay whole microseconds.
         let kept = quantiles((0..200).map(|at| f64::from(2 + at % 2)).collect());
         assert!(

@@ -122,11 +122,16 @@ fn quantiles(values: &mut [(f64, f64)], count: usize) -> impl Iterator<Item = f6
     let (mut at, mut before) = (0, 0.0);
     (0..count).map(move |position| {
         let target = (position as f64 + 0.5) / count as f64 * total;
-        // Between two values the outer one, in both halves, so that the median stays.
+        // A value lies at the middle of its weight. Between two the inner one, in both halves, so that the median stays.
         let is_lower = 2 * position < count;
-        let is_before = |end: f64| if is_lower { end < target } else { end <= target };
-        while at + 1 < values.len() && is_before(before + values[at].1) {
-            before += values[at].1;
+        while at + 1 < values.len() {
+            let next = before + values[at].1;
+            let is_short = before + values[at].1 / 2.0 < target;
+            let fits_next = next + values[at + 1].1 / 2.0 <= target;
+            if !(if is_lower { is_short } else { fits_next }) {
+                break;
+            }
+            before = next;
             at += 1;
         }
         values[at].0

@@ -230,13 +230,15 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     Some(check)
 }
 
-/// What kernels take longer whose slowdown a lower clock explains.
+/// What a lower clock makes of the time of the kernels whose slowdown it explains: not their launches, of which there may
+/// be more, nor the cycles that each takes longer.
 fn by_clock(comparison: &Comparison, policy: &Policy) -> Seconds {
     let longer = |change: &Change| {
-        let limit = policy.limit(Metric::Time, &change.after, &change.name)?;
-        clock_explains(change, limit.shift())?;
-        let longer = change.after.time_s - change.before.time_s * comparison.work.get();
-        (longer > Seconds::ZERO).then_some(longer)
+        let limit = policy.limit(Metric::Time, &change.after, &change.name)?.shift();
+        let (measured, cycles) = (change.raw.as_ref()?.shift, change.cycles.as_ref()?.shift);
+        clock_explains(change, limit).filter(|_| measured > limit)?;
+        let same_clock = (cycles.max(Shift::ZERO) - measured).get().exp().min(1.0);
+        Some(change.after.time_s * (1.0 - same_clock))
     };
     comparison.changes.iter().filter_map(longer).sum()
 }

@@ -97,6 +97,20 @@ fn rows_of_a_summary_may_stand_in_any_order() {
     }
 }
 
+/// Containers of several hosts whose processes have the same numbers.
+#[test]
+fn kernels_of_two_hosts_are_two() {
+    let row = |host: &str| {
+        format!(
+            "\"1\",\"{host}\",\"k\",\"0\",\"100\",\"Command line profiler metrics\",\"gpu__time_duration.sum\",\"us\",\"1\",\"1\",\"12.35\""
+        )
+    };
+    let header = "\"Process ID\",\"Host Name\",\"Kernel Name\",\"Device\",\"Invocations\",\"Section Name\",\
+                  \"Metric Name\",\"Metric Unit\",\"Minimum\",\"Maximum\",\"Average\"";
+    let text = ["a", "b", "a"].map(row).join("\n");
+    assert_eq!(launches(&read("summary.csv", &format!("{header}\n{text}\n"))), 200);
+}
+
 /// Four kernels of 3 µs, in nanoseconds since 1970, as the profiler and as spreadsheets write them.
 #[test]
 fn instants_are_exact_or_leave_no_time() {
@@ -137,6 +151,12 @@ fn instants_are_exact_or_leave_no_time() {
         );
         assert_eq!(profile.devices[0].ordinal.as_deref(), Some("2"));
     }
+    // As scripts write floats: with as many digits as tell them apart, and none of the zeros at the end.
+    let floats = table(&|number| format!("{:e}", (number + 123) as f64));
+    let total = sum(&floats, Quantity::Duration);
+    assert!((total - 12e-6).abs() < 4.0 * 256e-9, "{total}");
+    let small = table(&|number| format!("{:e}", (number - 1_700_000_000_123_455_000) as f64));
+    assert!(near(sum(&small, Quantity::Duration), 12e-6), "{}", sum(&small, Quantity::Duration));
     let rounded = table(&|number| format!("{:.14}E+18", number as f64 / 1e18));
     assert_eq!((launches(&rounded), sum(&rounded, Quantity::Duration)), (4, 0.0));
     assert!(
@@ -158,6 +178,20 @@ fn instants_have_the_decimal_mark_of_the_mapping() {
     assert!(times.iter().all(|time| near(*time, 4.004e-6)), "{times:?}");
     let starts: Vec<_> = profile.iter().map(|one| one.head.start).collect();
     assert_eq!(starts, [Some(123_456), Some(999_466)]);
+}
+
+/// The column of GPUs as pandas writes it, and a mapping that says what they are in either way.
+#[test]
+fn devices_of_a_mapping_are_found_as_they_are_written() {
+    for keys in ["\"0.0\" = \"H100 SXM5 80GB\"", "0 = \"H100 SXM5 80GB\""] {
+        let map = format!(
+            "devices = {{ {keys} }}\n[columns]\nkernel = \"k\"\ntime = {{ column = \"t\", unit = \"us\" }}\ndevice = \"gpu\"\n"
+        );
+        let map = ingest::Mapping::from_toml(&map, "map.toml").unwrap();
+        let options = Options { map: Some(map), ..Options::default() };
+        let profile = read_text("own.csv", "k,t,gpu\na,10,0.0\n", &options).unwrap();
+        assert_eq!(profile.devices[0].name.as_deref(), Some("H100 SXM5 80GB"), "{keys}");
+    }
 }
 
 /// The last cell is quoted, and the file ends within it.
@@ -249,6 +283,15 @@ fn a_copy_that_was_cut_off_within_a_launch_is_a_copy() {
     let whole = read("whole.csv", &text);
     assert_eq!(launches(&both), 7, "{:?}", both.checks);
     assert!(near(sum(&both, Quantity::DramBytes), sum(&whole, Quantity::DramBytes)));
+    // Without times a launch that moved less is one of another run.
+    let untimed = |text: &str| -> String {
+        let lines = text.lines().filter(|line| !line.contains("duration"));
+        lines.flat_map(|line| [line, "\n"]).collect()
+    };
+    let (one, two) = (untimed(&text), untimed(&text).replace("\"1822\"", "\"911\""));
+    assert_ne!(one, two);
+    let both = together(&[("a.csv", one.as_bytes()), ("b.csv", two.as_bytes())]).unwrap();
+    assert_eq!(launches(&both), 14, "{:?}", both.checks);
     // Another run of the same kernels has other times.
     let other = export(2000);
     let two = together(&[("whole.csv", text.as_bytes()), ("other.csv", other.as_bytes())]);

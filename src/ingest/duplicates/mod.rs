@@ -194,17 +194,24 @@ fn cut_off(
     let ends = [group.rows.first()?, group.rows.last()?];
     let cut = ends.into_iter().find(|row| !twins.contains_key(row))?;
     let whole = whole_of(*cut)?;
-    let times = [*cut, whole].map(|row| time(profile, row as usize));
-    let is_same_time = times[0].zip(times[1]).is_none_or(|(one, two)| one == two);
     let heads = [*cut, whole].map(|row| profile.launches.head(row as usize));
-    let lacks = Quantity::all().any(|quantity| {
-        let get = |row: u32| profile.launches.get(row as usize, quantity).map(|(value, _)| value);
-        match (get(*cut), get(whole)) {
-            (Some(cut), Some(whole)) => cut < whole,
-            (cut, whole) => cut.is_none() && whole.is_some(),
-        }
-    });
-    (is_same_time && lacks && !are_apart(profile, &heads[0], &heads[1])).then_some((*cut, whole))
+    let get =
+        |row: u32, quantity| profile.launches.get(row as usize, quantity).map(|(value, _)| value);
+    let times = [*cut, whole].map(|row| time(profile, row as usize));
+    let is_same_time = match times {
+        [Some(one), Some(two)] => one == two,
+        // What was cut off before its time lacks that.
+        [None, Some(_)] => true,
+        _ => Quantity::all().any(|one| get(*cut, one).is_none() && get(whole, one).is_some()),
+    };
+    // Sums of fewer counters are smaller, and nothing is larger.
+    let is_part =
+        Quantity::all().all(|quantity| match (get(*cut, quantity), get(whole, quantity)) {
+            (Some(cut), Some(whole)) => cut <= whole * (1.0 + AGREES),
+            (Some(_), None) => false,
+            (None, _) => true,
+        });
+    (is_same_time && is_part && !are_apart(profile, &heads[0], &heads[1])).then_some((*cut, whole))
 }
 
 /// Whether a number occurs twice in a process: those of one run ascend, and nothing is to be compared.

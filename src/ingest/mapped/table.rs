@@ -36,6 +36,8 @@ pub(super) struct Table<'a> {
     sums: Option<(u64, String)>,
     /// Rows whose start and end leave no time, and the first such start.
     lengthless: Option<(u64, String)>,
+    /// Picoseconds of one in the last place of its starts and ends, where that is known.
+    finest: Option<u128>,
     hints: Vec<(Vec<u8>, HintId)>,
     /// Columns in use, where they are, and how many launches have a value there.
     filled: Vec<(&'a str, usize, u64)>,
@@ -164,6 +166,7 @@ impl<'a> Table<'a> {
             left_out: None,
             sums: None,
             lengthless: None,
+            finest: None,
             hints: Vec::new(),
             filled: known.filter_map(|column| Some((column, found(column)?, 0))).collect(),
             read: Values::default(),
@@ -295,7 +298,8 @@ impl<'a> Table<'a> {
         let (at, time) = match &self.time {
             TimeAt::Column(value, at) => (*at, self.seconds(row.cell(*at), value.scale)),
             TimeAt::Span(start, end) => {
-                let time = self.span(row.cell(start.at), row.cell(end.at), *end);
+                let (start, end) = (*start, *end);
+                let time = self.span(row.cell(start.at), row.cell(end.at), end);
                 if time == Ok(Some(0.0)) {
                     let cell = || String::from_utf8_lossy(row.cell(start.at)).into_owned();
                     self.lengthless.get_or_insert_with(|| (0, cell())).0 += 1;
@@ -331,19 +335,20 @@ impl<'a> Table<'a> {
 
     /// The time from a start to an end; 0 where they are equal, or rounded so that their difference says nothing.
     fn span(
-        &self,
+        &mut self,
         start: &[u8],
         end: &[u8],
         InstantAt { digits, .. }: InstantAt,
     ) -> Result<Option<f64>, &'static str> {
         const REVERSED: &str = "ends before it starts";
-        /// A time of fewer of the last place that was written is off by more than 2%.
-        const STEPS: u128 = 50;
+        /// A time of fewer of the last place that was written is off by more than 5%.
+        const STEPS: u128 = 20;
         let exact = |cell| exactly(cell, digits, self.numerals);
         if let (Some(start), Some(end)) = (exact(start), exact(end)) {
             let span = end.picoseconds.abs_diff(start.picoseconds);
-            let step = start.step.max(end.step);
-            if step > 1 && span < step.saturating_mul(STEPS) {
+            // A number that ends with zeros is written with fewer digits: the finest of the column counts.
+            self.finest = self.finest.into_iter().chain(start.step).chain(end.step).min();
+            if self.finest.is_some_and(|step| step > 1 && span < step.saturating_mul(STEPS)) {
                 return Ok(Some(0.0));
             }
             let is_reversed = end.picoseconds < start.picoseconds;
@@ -515,7 +520,12 @@ impl<'a> Table<'a> {
         }
         // pandas writes whole numbers of a column that lacks some as fractions.
         let whole = text.strip_suffix(b".0").filter(|whole| whole.iter().all(u8::is_ascii_digit));
-        let said = String::from_utf8_lossy(whole.unwrap_or(text)).into_owned();
+        let written = String::from_utf8_lossy(text).into_owned();
+        let is_key = self.mapping.devices.contains_key(&written);
+        let said = match whole.filter(|_| !is_key) {
+            Some(whole) => String::from_utf8_lossy(whole).into_owned(),
+            None => written,
+        };
         let mut hint = DeviceHint::default();
         if let Some(name) = self.mapping.devices.get(&said).or(self.mapping.device.as_ref()) {
             hint.name = Some(name.clone());

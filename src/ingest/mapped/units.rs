@@ -95,9 +95,12 @@ pub(super) fn picosecond_digits(unit: &str) -> Option<u32> {
 pub(super) struct Exact {
     pub(super) picoseconds: u128,
     /// Picoseconds of one in the last place that an exponent leaves: 10,000,000 in `1.70000000012345E+18` ns. 1 where all
-    /// digits are written.
-    pub(super) step: u128,
+    /// digits are written. None where so few are that they say nothing of the others: programs leave zeros out.
+    pub(super) step: Option<u128>,
 }
+
+/// A spreadsheet rounds to as many digits at least.
+const ROUNDED: usize = 5;
 
 /// A number in units of 10^`digits` picoseconds, in whole picoseconds; `None` where it is not one, or negative.
 pub(super) fn exactly(cell: &[u8], digits: u32, numerals: Numerals) -> Option<Exact> {
@@ -105,7 +108,7 @@ pub(super) fn exactly(cell: &[u8], digits: u32, numerals: Numerals) -> Option<Ex
     const LONGEST: usize = 24;
     if cell.iter().all(u8::is_ascii_digit) && (1..=LONGEST).contains(&cell.len()) {
         let whole = cell.iter().fold(0_u128, |all, byte| all * 10 + u128::from(byte - b'0'));
-        return Some(Exact { picoseconds: whole * 10_u128.pow(digits), step: 1 });
+        return Some(Exact { picoseconds: whole * 10_u128.pow(digits), step: Some(1) });
     }
     // That the marks are where they may be is for those to say who read other numbers.
     numerals.parse(cell).ok().flatten().filter(|number| *number >= 0.0)?;
@@ -123,7 +126,8 @@ pub(super) fn exactly(cell: &[u8], digits: u32, numerals: Numerals) -> Option<Ex
     }
     let number = written.iter().fold(0_u128, |all, byte| all * 10 + u128::from(byte - b'0'));
     let places = i32::try_from(fraction.len()).ok()?;
-    let power = i32::try_from(digits).ok()?.checked_add(exponent.unwrap_or(0))? - places;
+    let power =
+        i32::try_from(digits).ok()?.checked_add(exponent.unwrap_or(0))?.checked_sub(places)?;
     let ten = |power: u32| 10_u128.checked_pow(power);
     let picoseconds = if power >= 0 {
         number.checked_mul(ten(power.unsigned_abs())?)?
@@ -131,7 +135,11 @@ pub(super) fn exactly(cell: &[u8], digits: u32, numerals: Numerals) -> Option<Ex
         // Beyond picoseconds.
         number / ten(power.unsigned_abs())?
     };
-    let step = exponent.and_then(|_| ten(u32::try_from(power).ok()?)).unwrap_or(1);
+    let step = match exponent {
+        None => Some(1),
+        Some(_) if number == 0 || written.len() < ROUNDED => None,
+        Some(_) => Some(u32::try_from(power).ok().and_then(ten).unwrap_or(1)),
+    };
     Some(Exact { picoseconds, step })
 }
 
@@ -148,21 +156,33 @@ mod tests {
         };
         let point = DecimalSign::Point;
         for (cell, digits, picoseconds, step) in [
-            ("1712195495519689.047", 6, 1_712_195_495_519_689_047_000, 1),
-            ("2860736409", 3, 2_860_736_409_000, 1),
-            ("0.5", 12, 500_000_000_000, 1),
-            ("1.0000000019", 3, 1000, 1),
-            ("1,700,000,000,123,455,000", 3, 1_700_000_000_123_455_000_000, 1),
-            ("+12", 3, 12_000, 1),
-            ("1.70000000012345E+18", 3, 1_700_000_000_123_450_000_000, 10_000_000),
-            ("8.1097E+14", 3, 810_970_000_000_000_000, 10_000_000_000_000),
-            ("1.712195495519689047e15", 6, 1_712_195_495_519_689_047_000, 1_000),
+            ("1712195495519689.047", 6, 1_712_195_495_519_689_047_000, Some(1)),
+            ("2860736409", 3, 2_860_736_409_000, Some(1)),
+            ("0.5", 12, 500_000_000_000, Some(1)),
+            ("1.0000000019", 3, 1000, Some(1)),
+            ("1,700,000,000,123,455,000", 3, 1_700_000_000_123_455_000_000, Some(1)),
+            ("+12", 3, 12_000, Some(1)),
+            ("1.70000000012345E+18", 3, 1_700_000_000_123_450_000_000, Some(10_000_000)),
+            ("8.1097E+14", 3, 810_970_000_000_000_000, Some(10_000_000_000_000)),
+            ("1.712195495519689047e15", 6, 1_712_195_495_519_689_047_000, Some(1_000)),
+            ("0.000000e+00", 12, 0, None),
+            ("4.5e-05", 12, 45_000_000, None),
         ] {
             assert_eq!(read(cell, digits, point), Some((picoseconds, step)), "{cell}");
         }
-        assert_eq!(read("123.456", 3, DecimalSign::Comma), Some((123_456_000, 1)));
-        assert_eq!(read("123,456", 3, DecimalSign::Comma), Some((123_456, 1)));
-        for bad in ["", "-1", "nan", "1.2.3", "a", "1111111111111111111111111", "1e300", "1e-300"] {
+        assert_eq!(read("123.456", 3, DecimalSign::Comma), Some((123_456_000, Some(1))));
+        assert_eq!(read("123,456", 3, DecimalSign::Comma), Some((123_456, Some(1))));
+        for bad in [
+            "",
+            "-1",
+            "nan",
+            "1.2.3",
+            "a",
+            "1111111111111111111111111",
+            "1e300",
+            "1e-300",
+            "1.2e-2147483648",
+        ] {
             assert!(read(bad, 3, point).is_none_or(|(at, _)| at == 0), "{bad}");
         }
     }

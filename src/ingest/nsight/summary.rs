@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::metrics::Slot;
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
-use super::{Catalog, Gathered, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
+use super::{Catalog, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::{header_again, header_of, titled_once};
 use crate::ingest::split::fields;
@@ -44,9 +44,11 @@ struct Columns {
     width: usize,
 }
 
-/// Columns that identify a kernel. Not those of the program and its host, nor what another may say of the device.
-const IDENTITY: [&str; 8] = [
+/// Columns that identify a kernel. Not the compute capability, which rows may lack that scripts wrote.
+const IDENTITY: [&str; 10] = [
     "Process ID",
+    "Process Name",
+    "Host Name",
     "Kernel Name",
     "Context",
     "Stream",
@@ -75,10 +77,11 @@ impl Columns {
 type Key = Vec<Vec<u8>>;
 
 /// A value of a metric.
+#[derive(Clone, Copy)]
 struct Given {
-    section: String,
-    metric: String,
-    unit: String,
+    /// Which section and metric, and which unit, by their order in the file.
+    metric: usize,
+    unit: usize,
     slot: Slot,
     value: f64,
     /// Whether another value of it was given beside, so that none is used.
@@ -86,51 +89,51 @@ struct Given {
 }
 
 impl Given {
-    fn is_of(&self, section: &str, metric: &str) -> bool {
-        self.section == section && self.metric == metric
-    }
-
     /// Whether another value of the same metric says the same.
-    fn agrees(&self, value: f64, unit: &str) -> bool {
+    fn agrees(&self, value: f64, unit: usize) -> bool {
         is_same(value, self.value, if self.unit == unit { REPEATED } else { RESCALED })
     }
 }
 
-/// A kernel whose rows are being gathered.
+/// A kernel whose rows are being gathered: rows may be sorted by metric, or have a section after the other.
 struct Open {
     head: Head,
-    raw: Gathered,
     given: Vec<Given>,
+    saw_sass: bool,
+    saw_hardware: bool,
 }
 
 impl Open {
     /// Whether more rows of the same kernel give no metric another value.
     fn agrees(&self, more: &Self) -> bool {
-        let known =
-            |one: &Given| self.given.iter().find(|known| known.is_of(&one.section, &one.metric));
-        let agrees =
-            |one: &Given| known(one).is_none_or(|known| known.agrees(one.value, &one.unit));
-        more.given.iter().all(agrees)
+        more.given.iter().all(|one| {
+            let known = self.given.iter().find(|known| known.metric == one.metric);
+            known.is_none_or(|known| known.agrees(one.value, one.unit))
+        })
     }
 
     /// Adds the metrics of more rows.
-    fn add(&mut self, more: Self) {
-        self.raw.saw_sass |= more.raw.saw_sass;
-        self.raw.saw_hardware |= more.raw.saw_hardware;
-        for one in more.given {
-            if self.given.iter().any(|known| known.is_of(&one.section, &one.metric)) {
-                continue;
+    fn add(&mut self, more: &Self) {
+        self.saw_sass |= more.saw_sass;
+        self.saw_hardware |= more.saw_hardware;
+        for one in &more.given {
+            if self.given.iter().all(|known| known.metric != one.metric) {
+                self.given.push(*one);
             }
-            if !one.is_twice {
-                self.raw.set(one.slot, one.value);
-            }
-            self.given.push(one);
         }
     }
 }
 
-/// So many kernels are gathered at once: rows may be sorted by metric, or have a section after the other.
-const MOST_OPEN: usize = 4096;
+/// Texts by the order in which they came.
+#[derive(Default)]
+struct Texts(HashMap<String, usize>);
+
+impl Texts {
+    fn place(&mut self, text: String) -> usize {
+        let next = self.0.len();
+        *self.0.entry(text).or_insert(next)
+    }
+}
 
 struct Table {
     columns: Columns,
@@ -142,6 +145,8 @@ struct Table {
     /// Those before, in the order in which they began, and where the last one of a key is.
     open: Vec<Open>,
     places: HashMap<Key, usize>,
+    metrics: Texts,
+    units: Texts,
     preamble: Preamble,
     kernels: u32,
 }
@@ -163,6 +168,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         current: None,
         open: Vec::new(),
         places: HashMap::new(),
+        metrics: Texts::default(),
+        units: Texts::default(),
         preamble,
         kernels: 0,
     };
@@ -171,8 +178,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         let line = record.line();
         table.record(reading, &record, line)?;
     }
-    table.close(reading);
-    table.flush(reading);
+    table.finish(reading);
     reading.source.dialect =
         format!("per-kernel summary, {} columns; values are averages", header.len());
     table.preamble.tell(reading);
@@ -196,7 +202,7 @@ impl Table {
             return Ok(());
         }
         if let Some(header) = header_again(record, self.columns.invocations, is_header) {
-            self.close(reading);
+            self.close();
             titled_once(reading, line, header.iter().map(String::as_str))?;
             reading.source.other_lines += 1;
             (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
@@ -213,7 +219,7 @@ impl Table {
             .map(|at| record.get(*at).unwrap_or_default().trim_ascii().to_vec())
             .collect();
         if self.current.as_ref().is_none_or(|(current, _)| *current != key) {
-            self.close(reading);
+            self.close();
             if !self.start(reading, record, key)? {
                 let cell = text(record.get(self.columns.invocations).unwrap_or_default());
                 return reading.skip(line, Some("Invocations"), &cell, "cannot read as a count");
@@ -240,7 +246,7 @@ impl Table {
         let preamble = &self.preamble;
         head.device = self.identity.device(reading, cells, &[], |hint| preamble.complete(hint));
         head.count = count;
-        let open = Open { head, raw: Gathered::default(), given: Vec::new() };
+        let open = Open { head, given: Vec::new(), saw_sass: false, saw_hardware: false };
         self.current = Some((key, open));
         Ok(true)
     }
@@ -257,7 +263,10 @@ impl Table {
             column.and_then(|column| record.get(column)).unwrap_or_default()
         };
         let (metric, word) = (text(cell(Some(columns.name))), text(cell(columns.unit)));
-        open.raw.saw(kind(&metric));
+        self.row.raw.clear();
+        self.row.raw.saw(kind(&metric));
+        open.saw_sass |= self.row.raw.saw_sass;
+        open.saw_hardware |= self.row.raw.saw_hardware;
         let section = text(cell(columns.section));
         let Some(wanted) = self.catalog.row(&section, &metric, word == "%") else {
             return Ok(());
@@ -273,19 +282,19 @@ impl Table {
             }
             (Ok(Some(value)), Ok(factor)) => {
                 let value = value * factor;
+                let place = self.metrics.place(format!("{section}\0{metric}"));
+                let unit = self.units.place(word);
                 let mut given = open.given.iter_mut();
-                let Some(known) = given.find(|known| known.is_of(&section, &metric)) else {
-                    open.raw.set(wanted.slot, value);
-                    *reading.source.columns.entry(metric.clone()).or_default() += 1;
-                    let (unit, slot) = (word, wanted.slot);
-                    open.given.push(Given { section, metric, unit, slot, value, is_twice: false });
+                let Some(known) = given.find(|known| known.metric == place) else {
+                    *reading.source.columns.entry(metric).or_default() += 1;
+                    let slot = wanted.slot;
+                    open.given.push(Given { metric: place, unit, slot, value, is_twice: false });
                     return Ok(());
                 };
-                if known.agrees(value, &word) {
+                if known.agrees(value, unit) {
                     return Ok(());
                 }
                 known.is_twice = true;
-                open.raw.unset(wanted.slot);
                 TWICE.to_owned()
             }
             (Err(_), Ok(_)) => format!("cannot read as {}", wanted.dimension.noun()),
@@ -294,16 +303,13 @@ impl Table {
     }
 
     /// Ends the rows that stand together: more of a kernel that was there before, or another one.
-    fn close(&mut self, reading: &mut Reading<'_>) {
+    fn close(&mut self) {
         let Some((key, mut open)) = self.current.take() else { return };
         if let Some(known) = self.places.get(&key).map(|at| &mut self.open[*at])
             && known.agrees(&open)
         {
-            known.add(open);
+            known.add(&open);
             return;
-        }
-        if self.open.len() >= MOST_OPEN {
-            self.flush(reading);
         }
         open.head.id = self.kernels;
         self.kernels += 1;
@@ -311,14 +317,19 @@ impl Table {
         self.open.push(open);
     }
 
-    /// Turns the kernels before into rows.
-    fn flush(&mut self, reading: &mut Reading<'_>) {
+    /// Turns the kernels into rows.
+    fn finish(&mut self, reading: &mut Reading<'_>) {
+        self.close();
         for mut open in self.open.drain(..) {
-            self.row.raw = open.raw;
-            complete_shape(&mut open.head.shape, &self.row.raw);
+            let raw = &mut self.row.raw;
+            raw.clear();
+            for one in open.given.iter().filter(|one| !one.is_twice) {
+                raw.set(one.slot, one.value);
+            }
+            (raw.saw_sass, raw.saw_hardware) = (open.saw_sass, open.saw_hardware);
+            complete_shape(&mut open.head.shape, raw);
             self.row.push(reading, &self.catalog, open.head);
         }
-        self.places.clear();
     }
 }
 

@@ -26,7 +26,7 @@ the work by size and start with the longest; split long blocks; take the work fr
 
 ## False positives
 With fewer blocks than SMs the grid is the cause, which another rule covers. A partly filled last
-wave looks the same: an imbalance that it explains is left to `tail-effect`.
+wave looks the same; the next step says so where it explains the imbalance.
 
 ## Sources
 `WorkloadImbalance.py` of Nsight Compute; *Nsight Compute Profiling Guide*, \"Workload Distribution\".
@@ -55,13 +55,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     {
         return Ok(None);
     }
-    // A last wave that is partly filled leaves as much of the device without work; `tail-effect` finds it.
-    if let Some(waves) = subject.get(Quantity::Waves).filter(|waves| *waves > 1.0) {
-        let idle = (1.0 - waves.fract()) / waves.ceil();
-        if waves.fract() > 0.0 && imbalance <= idle * TAIL {
-            return Ok(None);
-        }
-    }
+    // A last wave that is partly filled leaves as much of the device without work.
+    let is_tail = subject.get(Quantity::Waves).filter(|waves| *waves > 1.0).is_some_and(|waves| {
+        waves.fract() > 0.0 && imbalance <= (1.0 - waves.fract()) / waves.ceil() * TAIL
+    });
     // Blocks without work leave their multiprocessors at once: the queries are too few for the device.
     let is_unfilled = subject.is_attention() && imbalance >= UNFILLED;
     // A causal mask and unequal lengths leave some imbalance to any schedule.
@@ -79,6 +76,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("waves", subject.get(Quantity::Waves), "1")
         .next(if is_unfilled {
             latency::SPLIT_KV
+        } else if is_tail {
+            "the last wave is partly filled: use a grid of whole waves, or fewer blocks that each take several items"
         } else {
             "start the longest blocks first, or split them"
         });

@@ -87,6 +87,21 @@ fn a_total_that_a_lower_clock_explains_is_ambiguous() {
     assert_eq!(found.code, 1, "{}{}", found.out, found.err);
 }
 
+/// Twice the launches of a kernel, each 7% longer at a clock that is 6.5% lower: the launches are no doing of a clock.
+#[test]
+fn more_launches_are_not_explained_by_a_lower_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    policy(at, "");
+    runs(at, "main", |_| USUAL);
+    runs(at, "now", |name| match name {
+        "copy" => Usual { launches: 2.0, time: 1.07, clock: 1.0 / 1.07, ..USUAL },
+        _ => USUAL,
+    });
+    let found = gate(at, &["now-*.csv", "--baseline", "main-*.csv"]);
+    assert_eq!(found.code, 1, "{}{}", found.out, found.err);
+}
+
 /// Twice the launches, each of which moves half of the bytes in half of the time.
 #[test]
 fn work_that_is_split_into_more_launches_is_as_much_work() {
@@ -203,7 +218,9 @@ fn a_baseline_that_is_mistyped_is_not_made() {
     let found = gate(at, &mistyped);
     assert_eq!(found.code, 0, "{}{}", found.out, found.err);
     assert!(
-        found.out.contains("nothing was saved: the runs are not of branch \"Main\""),
+        found.out.contains(
+            "nothing was saved: the branch of the runs is not known, and \"Main\" is asked for"
+        ),
         "{}",
         found.out
     );
