@@ -73,7 +73,12 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
                 if time.is_some_and(|time| row.cell(time).is_empty()) {
                     let title = table.columns().header(Column::Time).map(str::to_owned);
                     reading.source.rows += 1;
-                    reading.skip(number, title.as_deref(), text, "no time: cut off, or no row")?;
+                    reading.skip(
+                        number,
+                        title.as_deref(),
+                        text,
+                        "no time: the line is cut off, or not a row of the table",
+                    )?;
                 } else {
                     table.launch(reading, &row)?;
                 }
