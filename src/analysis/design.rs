@@ -2,7 +2,7 @@
 //! for more parallelism.
 
 use super::kernel::Kernel;
-use crate::law::{SEVERAL_ITEMS, TERRITORY};
+use crate::law;
 use crate::model::Quantity;
 use crate::taxonomy::{Category, Class, Kind};
 use crate::units::Seconds;
@@ -104,26 +104,20 @@ impl Kernel {
     /// launches help.
     #[must_use]
     pub fn is_short(&self, fixed_cost: Seconds) -> bool {
-        self.mean() <= fixed_cost * TERRITORY
+        law::is_short(self.mean().get(), fixed_cost.get())
     }
 
     /// Returns `true` if it is persistent, with as many blocks as this many SMs hold: by its name
-    /// and at most one wave of blocks, or a product of exactly one wave.
+    /// and at most one wave of blocks on more than half of the SMs, or a product of exactly one wave.
     #[must_use]
     pub fn is_persistent(&self, sms: Option<u32>) -> bool {
-        let resident = self.average(Quantity::ResidentBlocksPerSm).filter(|blocks| *blocks >= 1.0);
-        let resident = resident.map_or(1, |blocks| blocks.round() as u64);
-        let wave = sms.map(|sms| u64::from(sms) * resident);
-        let blocks = self.shape.blocks.filter(|blocks| *blocks > 0);
-        let is_a_wave = |is: fn(&u64, &u64) -> bool| {
-            blocks.zip(wave).is_none_or(|(blocks, wave)| is(&blocks, &wave))
+        let number = |count: Option<u64>| count.map(|count| count as f64).into();
+        let blocks = law::Blocks {
+            number: number(self.shape.blocks),
+            resident: self.average(Quantity::ResidentBlocksPerSm).into(),
         };
-        let is_known = blocks.is_some() && wave.is_some();
-        // Fewer are too few tiles, whatever the kernel would like.
-        let fills =
-            blocks.zip(sms).is_none_or(|(blocks, sms)| blocks.saturating_mul(2) > u64::from(sms));
-        self.names().is_persistent() && fills && is_a_wave(u64::le)
-            || self.is_product() && is_known && is_a_wave(u64::eq)
+        let sms = number(sms.map(u64::from));
+        blocks.is_persistent(sms, self.names().is_persistent(), self.is_product())
     }
 
     /// Returns the work available for more blocks.
@@ -139,7 +133,7 @@ impl Kernel {
             Category::Elementwise | Category::DataMovement => {
                 let bytes = self.bytes.map(|bytes| bytes.get() / self.launches.max(1) as f64);
                 match bytes.zip(self.threads()) {
-                    Some((bytes, threads)) if bytes >= SEVERAL_ITEMS * threads as f64 => {
+                    Some((bytes, threads)) if law::has_several_items(bytes, threads as f64) => {
                         Spare::Work
                     }
                     Some(_) => Spare::Nothing,

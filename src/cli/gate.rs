@@ -332,7 +332,9 @@ fn against(
     let baseline = if command.baseline.is_empty() {
         Ok(sides::Side::default())
     } else {
-        side.baseline(&command.baseline, (current, &command.yardstick), policy.max_age_days)
+        let mut yardstick = command.yardstick.clone();
+        yardstick.across_devices = policy.across_devices;
+        side.baseline(&command.baseline, (current, &yardstick), policy.max_age_days)
     };
     let baseline = match baseline {
         Err(Failure::MissingBaseline { message, .. })

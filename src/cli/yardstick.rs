@@ -48,6 +48,10 @@ pub(super) struct Yardstick {
     /// Pass with a note where there is no baseline yet; with a store, save the runs as the first
     #[arg(long)]
     pub(super) allow_missing_baseline: bool,
+
+    /// Whether a baseline of another device is one.
+    #[arg(skip)]
+    pub(super) across_devices: bool,
 }
 
 impl Yardstick {
@@ -63,10 +67,8 @@ impl Yardstick {
             device,
             commit: None,
         };
-        if filter.device.is_some()
-            && !self.allow_missing_baseline
-            && store.baseline(&filter).is_err()
-        {
+        let may_lack = self.allow_missing_baseline && !self.across_devices;
+        if filter.device.is_some() && !may_lack && store.baseline(&filter).is_err() {
             // The store knows other devices only, and the gate says so.
             filter.device = None;
         }

@@ -4,9 +4,9 @@ use super::run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
 use crate::analysis::{Analysis, Kernel, is_communication};
-use crate::model::{Launch, Precision, Profile, Quantity};
+use crate::model::{Launch, Pipe, Precision, Profile, Quantity};
 use crate::rules::{Finding, Findings};
-use crate::units::{ExactSum, Hertz, Seconds};
+use crate::units::{Bytes, ExactSum, Flops, Hertz, Seconds};
 
 /// Sums over the launches of a kernel.
 #[derive(Default)]
@@ -14,6 +14,9 @@ struct Gathered {
     seen: u64,
     timed: u64,
     measured: ExactSum,
+    /// Timed launches whose bytes and whose operations were counted.
+    with_bytes: u64,
+    with_work: u64,
     samples: Vec<f64>,
     cycles: Vec<f64>,
     clock: ExactSum,
@@ -32,6 +35,10 @@ impl Gathered {
         let Some((time, _)) = launch.duration().filter(|_| self.seen > cold) else { return };
         self.timed += executions;
         self.measured.add(time.get() * executions as f64);
+        let has = |quantity| launch.value(quantity).is_some();
+        self.with_bytes += if has(Quantity::DramBytes) { executions } else { 0 };
+        let has_work = Pipe::ALL.iter().any(|pipe| has(Quantity::Work(*pipe)));
+        self.with_work += if has_work { executions } else { 0 };
         self.averaged |= executions > 1;
         self.samples.push(time.get());
         if let Some(clock) = launch.value(Quantity::SmClock) {
@@ -39,6 +46,11 @@ impl Gathered {
             self.clock.add(clock);
         }
     }
+}
+
+/// A sum over some of the timed launches of a kernel as one over all of them: files of other ranks may lack counters.
+fn over_all(sum: f64, counted: u64, timed: u64) -> f64 {
+    if counted == 0 || counted >= timed { sum } else { sum / counted as f64 * timed as f64 }
 }
 
 impl Run {
@@ -97,6 +109,7 @@ fn run_kernel(
     let dim = |dim: Option<crate::model::Dim3>| dim.map(|dim| [dim.x, dim.y, dim.z]);
     let fp64 = kernel.work.iter().filter(|work| work.pipe.precision() == Precision::Fp64);
     let fp64 = fp64.map(|work| work.operations).reduce(|one, two| one + two);
+    let of_all = |sum: Flops| Flops::new(over_all(sum.get(), gathered.with_work, gathered.timed));
     let clocks = gathered.cycles.len();
     // Links limit communication, not the roofs of a device.
     let is_local = !is_communication(kernel.class.category.key());
@@ -127,9 +140,11 @@ fn run_kernel(
             seconds(quantiles(gathered.samples))
         },
         clock_hz: (clocks > 0).then(|| Hertz::new(gathered.clock.get() / clocks as f64)),
-        bytes: kernel.bytes,
-        flops: kernel.flops(),
-        fp64_flops: fp64,
+        bytes: kernel
+            .bytes
+            .map(|bytes| Bytes::new(over_all(bytes.get(), gathered.with_bytes, gathered.timed))),
+        flops: kernel.flops().map(of_all),
+        fp64_flops: fp64.map(of_all),
         judged_s: kernel.modeled,
         roofline_s: kernel.roofline_time.filter(|_| is_local),
         roofline_high_s: kernel

@@ -41,9 +41,11 @@ struct Sums {
     /// That of the first rank, with what all ranks have alike; counts are of all.
     kernel: RunKernel,
     measured: ExactSum,
-    bytes: Whole,
-    flops: Whole,
-    fp64_flops: Whole,
+    /// Launches that bytes and operations may be of.
+    counted: u64,
+    bytes: Counted,
+    flops: Counted,
+    fp64_flops: Counted,
     judged: ExactSum,
     /// The same, roofline time and its upper bound over the ranks that have a roofline time.
     bounded: Option<[ExactSum; 3]>,
@@ -54,23 +56,30 @@ struct Sums {
     cycles: Samples,
 }
 
-/// The sum of figures of all ranks: what one of them lacks, the sum lacks.
+/// The sum of figures over the launches of all ranks; those of a rank that lacks it count as the mean of the others.
 #[derive(Debug, Clone, Copy, Default)]
-struct Whole {
+struct Counted {
     sum: ExactSum,
-    is_lacking: bool,
+    /// The launches that it is of.
+    launches: u64,
 }
 
-impl Whole {
-    fn add(&mut self, figure: Option<f64>) {
-        match figure {
-            Some(figure) => self.sum.add(figure),
-            None => self.is_lacking = true,
+impl Counted {
+    fn add(&mut self, figure: Option<f64>, launches: u64) {
+        if let Some(figure) = figure {
+            self.sum.add(figure);
+            self.launches += launches;
         }
     }
 
-    fn get(self) -> Option<f64> {
-        (!self.is_lacking).then(|| self.sum.get())
+    /// Returns the sum over so many launches; `None` if no rank has it.
+    fn over(self, launches: u64) -> Option<f64> {
+        let sum = self.sum.get();
+        match self.launches {
+            0 => None,
+            counted if counted == launches => Some(sum),
+            counted => Some(sum / counted as f64 * launches as f64),
+        }
     }
 }
 
@@ -246,9 +255,10 @@ impl Sums {
                 ..kernel.clone()
             },
             measured: ExactSum::default(),
-            bytes: Whole::default(),
-            flops: Whole::default(),
-            fp64_flops: Whole::default(),
+            counted: 0,
+            bytes: Counted::default(),
+            flops: Counted::default(),
+            fp64_flops: Counted::default(),
             judged: ExactSum::default(),
             bounded: None,
             savings: ExactSum::default(),
@@ -268,9 +278,11 @@ impl Sums {
         all.rows = [all.rows[0].min(kernel.rows[0]), all.rows[1].max(kernel.rows[1])];
         self.measured.add(kernel.measured_s.get());
         self.savings.add(kernel.savings_s.get());
-        self.bytes.add(kernel.bytes.map(Bytes::get));
-        self.flops.add(kernel.flops.map(Flops::get));
-        self.fp64_flops.add(kernel.fp64_flops.map(Flops::get));
+        let counted = kernel.counted_launches(0);
+        self.counted += counted;
+        self.bytes.add(kernel.bytes.map(Bytes::get), counted);
+        self.flops.add(kernel.flops.map(Flops::get), counted);
+        self.fp64_flops.add(kernel.fp64_flops.map(Flops::get), counted);
         self.judged.add(kernel.judged_s.get());
         if let Some(roofline) = kernel.roofline_s {
             // Nothing bounds the sum where nothing bounds a part of it.
@@ -304,9 +316,9 @@ impl Sums {
             samples_s: self.samples.get().into_iter().map(Seconds::new).collect(),
             samples_cycles: self.cycles.get(),
             clock_hz: (clocked > 0).then(|| Hertz::new(clock.get() / clocked as f64)),
-            bytes: self.bytes.get().map(Bytes::new),
-            flops: self.flops.get().map(Flops::new),
-            fp64_flops: self.fp64_flops.get().map(Flops::new),
+            bytes: self.bytes.over(self.counted).map(Bytes::new),
+            flops: self.flops.over(self.counted).map(Flops::new),
+            fp64_flops: self.fp64_flops.over(self.counted).map(Flops::new),
             judged_s: Seconds::new(bounded.map_or(self.judged.get(), |[judged, ..]| judged)),
             roofline_s: bounded.map(|[_, roofline, _]| Seconds::new(roofline)),
             roofline_high_s: bounded.and_then(|[.., high]| finite(high)),
@@ -338,10 +350,10 @@ mod tests {
         assert_eq!(run.kernels[0].launches, 2);
     }
 
-    /// Two ranks with a launch each: bytes of one are not those of both, and time without a roofline time is not that of
-    /// the other's.
+    /// Two ranks with a launch each: one that lacks bytes has as many as the other, and its time without a roofline time is
+    /// not that of the other's.
     #[test]
-    fn what_a_rank_lacks_the_job_lacks() {
+    fn what_a_rank_lacks_is_that_of_the_others() {
         let rank = |bytes: Option<f64>, roofline: Option<f64>| {
             let mut rank = run(vec![kernel("a", &[2e-3])]);
             let kernel = &mut rank.kernels[0];
@@ -366,7 +378,7 @@ mod tests {
             [rank(None, None), rank(Some(1e9), Some(1e-3))],
         ] {
             let job = of(lacking);
-            assert_eq!((job.launches, job.bytes), (2, None));
+            assert_eq!((job.launches, job.bytes), (2, Some(Bytes::new(2e9))));
             assert_eq!((job.judged_s.get(), job.roofline_s), (2e-3, Some(Seconds::new(1e-3))));
             assert_eq!(job.roofline_high_s, Some(Seconds::new(1e-3)));
         }

@@ -129,6 +129,8 @@ impl<'a> Row<'a> {
 pub(super) struct Offsets {
     /// Offset of each run.
     pub(super) runs: Both<Vec<f64>>,
+    /// The shift of these kernels in SM cycles, if all have clocks.
+    pub(super) cycles: Option<Shift>,
     /// Number of kernels it was computed from.
     pub(super) kernels: usize,
     /// Spread of the shifts of these kernels.
@@ -200,7 +202,7 @@ mod tests {
         assert!((row.share - 0.625).abs() < 1e-12);
         assert_eq!(row.launches(), Some(Both { before: 0.5, after: 1.0 }));
         let runs = Both { before: vec![0.1, 9.0], after: vec![0.2] };
-        let offsets = Offsets { runs, kernels: 1, spread: Shift::ZERO, moved: None };
+        let offsets = Offsets { runs, cycles: None, kernels: 1, spread: Shift::ZERO, moved: None };
         let without = row.without(&offsets);
         assert_eq!(without, Both { before: vec![-0.1], after: vec![2_f64.ln() - 0.2] });
     }

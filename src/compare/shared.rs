@@ -81,8 +81,10 @@ impl Table<'_> {
     fn offsets_of(&self, telling: &[Telling<'_>], moved: Option<Moved>) -> Offsets {
         let shifts: Vec<f64> =
             telling.iter().map(|(_, middle)| middle.after - middle.before).collect();
+        let cycles = self.common_cycles(telling);
         Offsets {
             runs: self.distances(telling),
+            cycles,
             kernels: telling.len(),
             spread: Shift::new(robust_deviation(&shifts).unwrap_or(0.0)),
             moved,
@@ -133,7 +135,7 @@ impl Table<'_> {
             (true, format!("median over {} kernels", offsets.kernels))
         };
         let split = offsets.moved.as_ref().map(|moved| self.split(moved, offsets));
-        let cycles = self.common_cycles();
+        let cycles = offsets.cycles;
         let kernels = offsets.kernels;
         (Common { evidence, kernels, removed, reason, cycles, split }, odd)
     }
@@ -159,13 +161,13 @@ impl Table<'_> {
         Split { moved: moved.kernels, stayed: offsets.kernels, share, evidence }
     }
 
-    /// Returns the shift in cycles that kernels with enough time share, if all of them have clocks: of the medians over
-    /// the kernels of each run, as the shift in time.
-    fn common_cycles(&self) -> Option<Shift> {
+    /// Returns the shift in cycles that kernels share, if all of them have clocks: of the medians over the kernels of each
+    /// run, as the shift in time.
+    fn common_cycles(&self, telling: &[Telling<'_>]) -> Option<Shift> {
         let middle =
             |runs: &Vec<Option<f64>>| median(&runs.iter().flatten().copied().collect::<Vec<_>>());
         let mut rows = Vec::new();
-        for row in self.rows.iter().filter(|row| row.has_sufficient_share()) {
+        for (row, _) in telling {
             let cycles = row.groups.as_ref().map(Group::cycle_centers).known()?;
             let middles = cycles.as_ref().map(middle).known()?;
             rows.push((cycles, f64::midpoint(middles.before, middles.after)));

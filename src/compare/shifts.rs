@@ -20,6 +20,9 @@ const DRIFT_PARAMETERS: f64 = 3.0;
 /// `AABB`, 0.25 for `ABAB`, 0 for `ABBA`.
 const APART: f64 = 0.3;
 
+/// Rounding error of a logarithm of a ratio.
+const ROUNDING: f64 = 1e-12;
+
 /// Evidence from single launches per side, as logarithms, with `offset` subtracted from the shift.
 pub(super) fn of_launches(
     values: Both<&[f64]>,
@@ -60,10 +63,12 @@ pub(super) fn within(runs: &[&[f64]]) -> Option<Shift> {
     (degrees > 0.0).then(|| Shift::new((sum / degrees).sqrt()))
 }
 
-/// Returns the relative resolution of the timer at the shortest of these times.
+/// Returns the relative resolution of the timer at the shortest of these times. One tick is within it, whatever rounding
+/// makes of it.
 pub(super) fn unseen<'a>(logs: impl Iterator<Item = &'a f64>, timer: Seconds) -> Shift {
     let shortest = logs.copied().fold(f64::INFINITY, f64::min);
-    Shift::new((timer.get() / shortest.exp()).ln_1p())
+    let tick = (timer.get() / shortest.exp()).ln_1p();
+    Shift::new(if tick > 0.0 { tick + ROUNDING } else { tick })
 }
 
 /// Returns the shift that noise alone could cause between two runs of the same code.
@@ -230,8 +235,11 @@ mod tests {
     #[test]
     fn no_floor_is_finer_than_the_timer() {
         let times = [1e-5_f64.ln(), 1.0];
-        let found = unseen(times.iter(), Seconds::new(1e-6)).change().get();
-        assert!((found - 0.1).abs() < 1e-12, "{found}");
+        let found = unseen(times.iter(), Seconds::new(1e-6));
+        assert!((found.change().get() - 0.1).abs() < 1e-9, "{found:?}");
+        // One tick of 3 µs is a third of it, whatever logarithms make of that.
+        let found = unseen([3e-6_f64.ln()].iter(), Seconds::new(1e-6));
+        assert!(found > Shift::new(4e-6_f64.ln() - 3e-6_f64.ln()));
     }
 
     /// Runs at places 0, 3 (A) and 1, 2 (B) that rise by 0.1 a place and differ by nothing else: both means

@@ -16,6 +16,9 @@ const COUNTED_NOISE: Shift = Shift::new(0.01);
 /// [`crate::compare::Noise`]).
 const LEAST_NOISE: RelativeChange = RelativeChange::new(0.03);
 
+/// A time that moved by less than this part of its noise gives no reason to doubt savings that lie within it.
+const FAINT: f64 = 0.5;
+
 /// Two standard deviations: one in forty normal runs lies further out on one side.
 const DEVIATIONS: f64 = 2.0;
 
@@ -107,12 +110,16 @@ fn check(
     if shift <= limit.shift().max(ROUNDING) || shift <= floor {
         return None;
     }
+    let own = change.own.as_ref();
     // Savings are what is left of a time: its noise is all theirs.
-    if limit.metric == Metric::Savings {
+    let noise = own.filter(|_| limit.metric == Metric::Savings).map(|own| {
+        let half = own.low.map_or(Shift::ZERO, |low| own.shift - low);
         let time = change.before.time_s.max(change.after.time_s);
-        if two - one <= time.get() * floor.change().get() {
-            return None;
-        }
+        time.get() * floor.max(half).change().get()
+    });
+    let is_lost = noise.is_some_and(|noise| two - noise <= one * (1.0 + limit.worse.get()));
+    if is_lost && own.is_some_and(|own| own.shift <= floor * FAINT) {
+        return None;
     }
     let shown = |value: f64| shown(limit.metric, value);
     let (one, two) = (shown(one), shown(two));
@@ -126,7 +133,7 @@ fn check(
         let half = own.low.map_or(Shift::ZERO, |low| own.shift - low);
         own.unit == Unit::Runs && shift - half <= limit.shift()
     };
-    let is_unsure = !is_counted(limit.metric) && change.own.as_ref().is_some_and(is_unsure);
+    let is_unsure = is_lost || !is_counted(limit.metric) && own.is_some_and(is_unsure);
     let of_one = change.own.as_ref().is_some_and(|own| own.unit != Unit::Runs);
     let may_be_noise =
         of_one && !is_counted(limit.metric) && policy.undeclared().is_some_and(is_noise);

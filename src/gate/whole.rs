@@ -202,7 +202,8 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     }
     if check.verdict == Verdict::Regression {
         let before = one.get().max(f64::MIN_POSITIVE);
-        let rest = evidence.change().get() - by_clock(comparison, policy) / Seconds::new(before);
+        let rest =
+            evidence.change().get() - by_clock(comparison, limit.shift()) / Seconds::new(before);
         if is_time && rest <= limit.worse.get() {
             check.verdict = Verdict::Ambiguous;
             check.action = policy.ambiguous.min(limit.action);
@@ -232,9 +233,8 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
 
 /// What a lower clock makes of the time of the kernels whose slowdown it explains: not their launches, of which there may
 /// be more, nor the cycles that each takes longer.
-fn by_clock(comparison: &Comparison, policy: &Policy) -> Seconds {
+fn by_clock(comparison: &Comparison, limit: Shift) -> Seconds {
     let longer = |change: &Change| {
-        let limit = policy.limit(Metric::Time, &change.after, &change.name)?.shift();
         let (measured, cycles) = (change.raw.as_ref()?.shift, change.cycles.as_ref()?.shift);
         clock_explains(change, limit).filter(|_| measured > limit)?;
         let same_clock = (cycles.max(Shift::ZERO) - measured).get().exp().min(1.0);

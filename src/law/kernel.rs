@@ -10,11 +10,11 @@ use crate::scalar::{Maybe, Number};
 const CACHE_HITS: f64 = 0.9;
 
 /// Launches up to this multiple of the launch cost are short: fewer launches help most.
-pub(crate) const TERRITORY: f64 = 4.0;
+const TERRITORY: f64 = 4.0;
 
 /// Bytes per thread from which a thread has several items that other threads could take: eight
 /// accesses of 16 bytes.
-pub(crate) const SEVERAL_ITEMS: f64 = 128.0;
+const SEVERAL_ITEMS: f64 = 128.0;
 
 /// Largest excess of a bound over what is known at which they count as equal.
 const SAME: f64 = 1.001;
@@ -120,6 +120,46 @@ pub(crate) struct Kernel<N: Number> {
     pub(crate) fixed_cost: N,
 }
 
+/// The blocks of a kernel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Blocks<N: Number> {
+    pub(crate) number: Maybe<N, N>,
+    /// How many an SM holds at once.
+    pub(crate) resident: Maybe<N, N>,
+}
+
+impl<N: Number> Blocks<N> {
+    /// Returns whether a kernel has as many blocks as its SMs hold: by its name, at most one wave of blocks and
+    /// more than half as many as SMs, or a product of exactly one wave.
+    pub(crate) fn is_persistent(
+        self,
+        sms: Maybe<N, N>,
+        by_name: N::Truth,
+        is_product: N::Truth,
+    ) -> N::Truth {
+        let one = N::of(1.0);
+        let resident = self.resident.filter(|blocks| one.at_most(blocks)).map(N::round);
+        let wave = sms.map(|sms| sms * resident.unwrap_or(one));
+        let blocks = self.number.filter(|blocks| N::of(0.0).less(blocks));
+        let waves = blocks.zip(wave);
+        let is_at_most_one = waves.is_some_and(|(blocks, wave)| blocks.at_most(wave));
+        // Fewer are too few tiles, whatever the kernel would like.
+        let fills = blocks.zip(sms).is_some_and(|(blocks, sms)| sms.less(blocks * N::of(2.0)));
+        let is_one = waves.is_some_and(|(blocks, wave)| blocks.same(wave));
+        (by_name & (!waves.is | (is_at_most_one & fills))) | (is_product & is_one)
+    }
+}
+
+/// Returns whether a launch takes hardly longer than its cost, so that mainly fewer launches help.
+pub(crate) fn is_short<N: Number>(mean: N, fixed_cost: N) -> N::Truth {
+    mean.at_most(fixed_cost * N::of(TERRITORY))
+}
+
+/// Returns whether the threads of a launch have several elements each, by its bytes.
+pub(crate) fn has_several_items<N: Number>(bytes: N, threads: N) -> N::Truth {
+    (threads * N::of(SEVERAL_ITEMS)).at_most(bytes)
+}
+
 /// What a kernel is judged by.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bar<N> {
@@ -161,20 +201,10 @@ impl<N: Number> Kernel<N> {
         self.averages.sm_count.map(N::round).or_else(|| self.sms)
     }
 
-    /// Returns whether it has as many blocks as its SMs hold: by its name, at most one wave of blocks and
-    /// more than half as many as SMs, or a product of exactly one wave.
+    /// Returns whether it has as many blocks as its SMs hold. See [`Blocks::is_persistent`].
     pub(crate) fn is_persistent(&self, sms: Maybe<N, N>) -> N::Truth {
-        let one = N::of(1.0);
-        let resident = self.averages.resident.filter(|blocks| one.at_most(blocks)).map(N::round);
-        let wave = sms.map(|sms| sms * resident.unwrap_or(one));
-        let blocks = self.blocks.filter(|blocks| N::of(0.0).less(blocks));
-        let waves = blocks.zip(wave);
-        let is_at_most_one = waves.is_some_and(|(blocks, wave)| blocks.at_most(wave));
-        // Fewer are too few tiles, whatever the kernel would like.
-        let fills = blocks.zip(sms).is_some_and(|(blocks, sms)| sms.less(blocks * N::of(2.0)));
-        let is_one = waves.is_some_and(|(blocks, wave)| blocks.same(wave));
-        (self.is_persistent_by_name & (!waves.is | (is_at_most_one & fills)))
-            | (self.is_product & is_one)
+        let blocks = Blocks { number: self.blocks, resident: self.averages.resident };
+        blocks.is_persistent(sms, self.is_persistent_by_name, self.is_product)
     }
 
     /// Returns the threads of a launch.
@@ -189,12 +219,12 @@ impl<N: Number> Kernel<N> {
 
     /// Returns whether its blocks have work that others could share.
     pub(crate) fn has_work(&self) -> N::Truth {
-        let is_short = self.mean().at_most(self.fixed_cost * N::of(TERRITORY));
+        let is_short = is_short(self.mean(), self.fixed_cost);
         let bytes = self.bytes.map(|bytes| bytes / self.launches.max(N::of(1.0)));
         // Such kernels have threads by the number of their elements.
         let has_several = bytes
             .zip(self.threads())
-            .is_some_and(|(bytes, threads)| (threads * N::of(SEVERAL_ITEMS)).at_most(bytes));
+            .is_some_and(|(bytes, threads)| has_several_items(bytes, threads));
         let has_work = self.has_work_by_name
             | (self.is_per_element & has_several)
             | (!self.is_per_element & self.is_product);

@@ -23,7 +23,9 @@ pub(crate) use figures::{figures, roofs};
 pub(crate) use ground::Ground;
 pub(crate) use interval::Interval;
 pub(crate) use judged::{Judged, PipeWork, Problem, Traffic};
-pub(crate) use kernel::{AVERAGED, Averages, Bar, Kernel, SEVERAL_ITEMS, TERRITORY, UNTIMED};
+pub(crate) use kernel::{
+    AVERAGED, Averages, Bar, Blocks, Kernel, UNTIMED, has_several_items, is_short,
+};
 pub(crate) use launch::judge;
 pub(crate) use math::work_time;
 pub(crate) use nature::{Nature, Uncounted};

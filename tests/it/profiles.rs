@@ -163,7 +163,7 @@ const ROCPROF: &[(&str, Expected)] = &[
     ("omniperf_vcopy_mi300x_a1_timestamps.csv", untimed(3)),
     ("rocprofv1_gunrock-bfs_gfx942_results.csv", ok(56, 9_025_354.0)),
     ("rocprofv1_gunrock-bfs_gfx942_results.stats.csv", ok(56, 9_025_354.0)),
-    ("rocprofv1_pytorch_headerless_1.csv", Expected::Refused("without a profiler's table")),
+    ("rocprofv1_pytorch_headerless_1.csv", Expected::Refused("without the line that names")),
     ("rocprofv1_vecadd_pmc_unquoted-header_no-time.csv", Expected::Refused("no times of kernels")),
     ("rocprofv1_vecadd_results.hip_stats.csv", Expected::Refused("no row is a kernel: 7 rows")),
     ("rocprofv1_vecadd_results.stats.csv", ok(1, 3_431_611.0)),

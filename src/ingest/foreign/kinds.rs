@@ -492,8 +492,8 @@ pub(super) const KINDS: &[Foreign] = &[
         is: |file| file.is_separated_by('\t'),
     },
     Foreign {
-        what: "rows of rocprof without the line that names their columns",
-        help: "put that line before them (\"Index\",\"KernelName\",\"gpu-id\",…), as rocprof wrote it",
+        what: "a table of rocprof without the line that names its columns",
+        help: "put that line before the rows (\"Index\",\"KernelName\",\"gpu-id\",…), as rocprof wrote it",
         is: |file| file.has(".kd]\",") || file.has(".kd\","),
     },
     Foreign {

@@ -87,6 +87,38 @@ fn a_total_that_a_lower_clock_explains_is_ambiguous() {
     assert_eq!(found.code, 1, "{}{}", found.out, found.err);
 }
 
+/// Half of the time is 30% slower, the other kernels are 30% faster, and no clock moved.
+#[test]
+fn kernels_that_moved_apart_are_not_explained_by_a_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    policy(at, "");
+    runs(at, "main", |_| USUAL);
+    let slower = |name: &str| if matches!(name, "norm" | "mm" | "gelu") { 1.3 } else { 0.7 };
+    runs(at, "now", |name| Usual { time: slower(name), ..USUAL });
+    let found = gate(at, &["now-*.csv", "--baseline", "main-*.csv"]);
+    assert_eq!(found.code, 1, "{}{}", found.out, found.err);
+    assert!(!found.out.contains("the clock explains"), "{}", found.out);
+}
+
+/// The baseline is of an L4, the runs of an A10, which are compared by headroom.
+#[test]
+fn a_baseline_of_another_device_is_there_where_devices_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    policy(at, "");
+    runs(at, "main", |_| USUAL);
+    let first = ["main-0.csv", "--baseline", "store", "--allow-missing-baseline"];
+    assert_eq!(gate(at, &first).code, 0);
+    runs(at, "now", |_| Usual { time: 3.0, ..USUAL });
+    let arguments =
+        ["gate", "now-0.csv", "--map", "map.toml", "--device", "A10", "--baseline", "store"];
+    let across = [&arguments[..], &["--across-devices", "--allow-missing-baseline"]].concat();
+    let found = rooflint(at, &across);
+    assert!(!found.out.contains("nothing was compared"), "{}{}", found.out, found.err);
+    assert!(!found.out.contains("was saved"), "{}", found.out);
+}
+
 /// Twice the launches of a kernel, each 7% longer at a clock that is 6.5% lower: the launches are no doing of a clock.
 #[test]
 fn more_launches_are_not_explained_by_a_lower_clock() {
