@@ -25,6 +25,9 @@ pub struct IdleCauses {
     pub launch: Seconds,
     /// Part of these three in gaps of 1 ms and longer, which no launch takes.
     pub long_host: Seconds,
+    /// Part of that inside launch calls and until the work starts: most often the first launch of a kernel, which loads its
+    /// module.
+    pub long_launch: Seconds,
     /// Number of such gaps.
     pub long_gaps: u64,
     /// The next work was launched before, and the gap is shorter than 2 µs.
@@ -82,7 +85,7 @@ impl<'a> HostCalls<'a> {
         let launches = self.launches.get(&(source, device))?;
         let [mut host, mut host_waiting, mut launch, mut short, mut dependency, mut unknown] =
             [0_u64; 6];
-        let (mut long_host, mut long_gaps) = (0, 0);
+        let (mut long_host, mut long_launch, mut long_gaps) = (0, 0, 0);
         for pair in busy.windows(2) {
             let (idle, next) = (pair[0].1, pair[1].0);
             // Of several that start together the one that was launched first is in front.
@@ -103,6 +106,7 @@ impl<'a> HostCalls<'a> {
             let waited = waits.map_or(0, |waits| within(waits, idle, called));
             if next - idle >= LONG {
                 long_host += next - idle;
+                long_launch += next - called;
                 long_gaps += 1;
             }
             host_waiting += waited;
@@ -116,6 +120,7 @@ impl<'a> HostCalls<'a> {
             host_waiting: seconds(host_waiting),
             launch: seconds(launch),
             long_host: seconds(long_host),
+            long_launch: seconds(long_launch),
             long_gaps,
             short: seconds(short),
             dependency: seconds(dependency),

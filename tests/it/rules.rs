@@ -11,6 +11,7 @@ use rooflint::session::{Judged, Session};
 
 use super::golden::{check, fixtures, reading};
 use super::profiles::{DEVICES, collection};
+use super::program::run;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -199,6 +200,31 @@ fn explained_findings_show_their_evidence() {
     for told in ["uncoalesced-access", "severity medium, confidence high; at stake", "try: "] {
         assert!(run.stdout.contains(told), "{told}: {}", run.stdout);
     }
+}
+
+/// SMs busy for 72% of 1 ms: 720 µs, at least 1.39× too long; but not where the memory traffic may need all of it.
+#[test]
+fn busy_time_bounds_headroom_only_where_bytes_were_counted() {
+    let explained = |columns: [&str; 3]| {
+        let [names, units, values] = columns;
+        let text = format!(
+            "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"gpu__time_duration.sum\",\"sm__throughput.avg.pct_of_peak_sustained_elapsed\"{names}\n\
+             \"\",\"\",\"\",\"\",\"\",\"\",\"us\",\"%\"{units}\n\
+             \"0\",\"void attend(float *)\",\"(256, 1, 1)\",\"(4096, 1, 1)\",\"0\",\"10.0\",\"1000\",\"72\"{values}\n"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.csv");
+        std::fs::write(&file, text).unwrap();
+        run(&[file.to_str().unwrap(), "--device", "b200", "--kernel", "#1", "--explain"]).stdout
+    };
+    let both = explained([",\"dram__bytes.sum\"", ",\"Mbyte\"", ",\"16\""]);
+    assert!(both.contains("at least T ÷ E = 1.00 ms ÷ 720 µs"), "{both}");
+    assert!(both.contains("at least 1.39× the roofline time"), "{both}");
+    let alone = explained(["", "", ""]);
+    assert!(alone.contains("T ÷ E = 1.00 ms ÷ 720 µs"), "{alone}");
+    assert!(!alone.contains("at least T") && !alone.contains("a lower bound"), "{alone}");
+    assert!(alone.contains("what else was not counted may need longer"), "{alone}");
+    assert!(alone.contains("at least 1.00× the roofline time"), "{alone}");
 }
 
 #[test]

@@ -281,10 +281,14 @@ impl Block {
     }
 }
 
-/// What a list leaves out, as its title says it: `, the first 5 of 12`; nothing where it is whole.
+/// What a list leaves out, as its title says it: `, the first 5 of 12`, `, the first of 12`; nothing where it is whole.
 #[must_use]
 pub(super) fn first_of(shown: usize, all: usize) -> String {
-    if all > shown { format!(", the first {shown} of {all}") } else { String::new() }
+    match shown {
+        _ if all <= shown => String::new(),
+        1 => format!(", the first of {all}"),
+        _ => format!(", the first {shown} of {all}"),
+    }
 }
 
 #[cfg(test)]

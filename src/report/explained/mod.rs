@@ -268,23 +268,27 @@ const BUSY_TIME: &str =
 
 fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
     if let Some(roofline_time) = kernel.roofline_time {
-        let bound = if kernel.is_lower_bound() {
-            let high = kernel.roofline_time_high.map_or(f64::INFINITY, Seconds::get);
-            if high.is_finite() {
-                format!(
-                    "; a lower bound: what was not counted allows up to {}",
-                    view::si(high, "s")
-                )
-            } else {
+        let high = kernel.roofline_time_high.map_or(f64::INFINITY, Seconds::get);
+        let high = high.is_finite().then(|| view::si(high, "s"));
+        // Busy time is more than was needed, so a side that was not counted leaves no bound at all.
+        let bound = match (kernel.is_lower_bound(), kernel.is_by_busy_time(), high) {
+            (false, ..) => String::new(),
+            (true, true, None) => "; what else was not counted may need longer".to_owned(),
+            (true, true, Some(high)) => {
+                format!("; what else was not counted may need up to {high}")
+            }
+            (true, false, None) => {
                 "; a lower bound: nothing limits what was not counted".to_owned()
             }
-        } else {
-            String::new()
+            (true, false, Some(high)) => {
+                format!("; a lower bound: what was not counted allows up to {high}")
+            }
         };
         let formula = if kernel.is_by_busy_time() { BUSY_TIME } else { "max(t_mem, t_math)" };
         lines.add("E", time(roofline_time), format!("{formula}{bound}"));
         if let Some(headroom) = kernel.headroom() {
-            let at_least = if kernel.is_by_busy_time() { "at least " } else { "" };
+            let is_least = kernel.is_by_busy_time() && !kernel.is_lower_bound();
+            let at_least = if is_least { "at least " } else { "" };
             lines.add(
                 "headroom",
                 view::factor(headroom),

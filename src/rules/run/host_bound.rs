@@ -47,6 +47,9 @@ const SHARE: Threshold =
 /// Most of the waiting: its remedy is the first to try.
 const MOST: f64 = 0.5;
 
+/// A part of the long gaps that has a remedy of its own.
+const MATERIAL: f64 = 0.1;
+
 /// Time of the GPUs that wait.
 #[derive(Default)]
 struct Waits {
@@ -56,6 +59,7 @@ struct Waits {
     in_calls: Seconds,
     launch: Seconds,
     long: Seconds,
+    long_launch: Seconds,
     long_gaps: u64,
 }
 
@@ -75,6 +79,7 @@ impl Waits {
             all.in_calls += causes.host_waiting;
             all.launch += causes.launch;
             all.long += causes.long_host;
+            all.long_launch += causes.long_launch;
             all.long_gaps += causes.long_gaps;
         }
         all
@@ -99,12 +104,18 @@ impl Waits {
                 1 => "one gap".to_owned(),
                 gaps => format!("{gaps} gaps of 1 ms or more"),
             };
-            let next = if self.launch >= least {
+            let mut what = format!("{} in {gaps}", si(self.long, "s"));
+            if self.long_launch >= self.long * MATERIAL {
+                what += &format!(" ({} of it inside launch calls)", si(self.long_launch, "s"));
+            }
+            let next = if self.long_launch >= self.long * MOST {
                 "warm up before profiling: a kernel's first launch loads its module"
+            } else if self.long_launch >= self.long * MATERIAL {
+                "find out what the host does then; warm up before profiling: first launches load modules"
             } else {
                 "find out what the host does then: loading data, compiling, logging"
             };
-            (format!("{} in {gaps}", si(self.long, "s")), next.to_owned())
+            (what, next.to_owned())
         } else if self.launch >= least {
             (format!("{} of launch latency", si(self.launch, "s")), graph)
         } else {
@@ -142,6 +153,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("host in a synchronize or copy call", waits.in_calls.get(), "s")
         .evidence("launch latency", waits.launch.get(), "s")
         .evidence("in gaps of 1 ms or more", waits.long.get(), "s")
+        .evidence("of it inside launch calls", waits.long_launch.get(), "s")
         .next(next);
     // A profiler makes calls slower: how much of it is there without one is not known.
     finding.at_stake_low_s = 0.0;
