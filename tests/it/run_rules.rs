@@ -129,6 +129,26 @@ fn communication_claims_the_time_in_which_nothing_is_computed() {
 /// Message and beginning of the next step, and the time at stake in µs.
 type Said = (&'static str, &'static str, f64);
 
+/// The finding, and the brief's sentence of it.
+fn check_host_bound(events: &[String], expected: Option<Said>) {
+    with_files(&[("trace.json", events_of(events))], |judged| {
+        let found = run_finding(judged, "host-bound");
+        let Some((message, next, stake)) = expected else { return assert_eq!(found, None) };
+        let found = found.unwrap();
+        assert_eq!(found.message, message);
+        assert!(found.next.as_deref().is_some_and(|said| said.starts_with(next)), "{found:?}");
+        assert!((found.at_stake_s - stake * 1e-6).abs() < 1e-12, "{found:?}");
+        assert_eq!((found.at_stake_low_s, found.severity), (0.0, Severity::High));
+        let brief = text(judged, "text", false);
+        // Two lines of a terminal hold what is last in parentheses only where they have room.
+        let aside = message.strip_suffix(')').and_then(|message| message.rsplit_once(" ("));
+        let message = aside.map_or(message, |(message, _)| message);
+        assert!(brief.contains(&format!("Whole run    {message}")), "{brief}");
+        let step = next.split(": ").next().unwrap();
+        assert!(brief.contains(step), "{brief}");
+    });
+}
+
 /// By hand: the time from the end of a kernel to the start of the next, where the call of the next is later than that end.
 #[test]
 fn a_gpu_that_waits_for_the_host_is_told_with_what_most_of_it_is() {
@@ -234,22 +254,7 @@ fn a_gpu_that_waits_for_the_host_is_told_with_what_most_of_it_is() {
         (busy.collect(), None),
     ];
     for (events, expected) in cases {
-        with_files(&[("trace.json", events_of(&events))], |judged| {
-            let found = run_finding(judged, "host-bound");
-            let Some((message, next, stake)) = expected else { return assert_eq!(found, None) };
-            let found = found.unwrap();
-            assert_eq!(found.message, message);
-            assert!(found.next.as_deref().is_some_and(|said| said.starts_with(next)), "{found:?}");
-            assert!((found.at_stake_s - stake * 1e-6).abs() < 1e-12, "{found:?}");
-            assert_eq!((found.at_stake_low_s, found.severity), (0.0, Severity::High));
-            let brief = text(judged, "text", false);
-            // Two lines of a terminal hold what is last in parentheses only where they have room.
-            let aside = message.strip_suffix(')').and_then(|message| message.rsplit_once(" ("));
-            let message = aside.map_or(message, |(message, _)| message);
-            assert!(brief.contains(&format!("Whole run    {message}")), "{brief}");
-            let step = next.split(": ").next().unwrap();
-            assert!(brief.contains(step), "{brief}");
-        });
+        check_host_bound(&events, expected);
     }
 }
 
