@@ -21,6 +21,8 @@ pub struct Work {
     pub pipe: Pipe,
     /// Operations of all launches (FMA = 2).
     pub operations: Flops,
+    /// Number of launches in which they were counted; 0 if a partial document does not state it.
+    pub launches: u64,
     /// Least time of these operations on the pipe; zero for zero work.
     pub time: Seconds,
     /// Origin of the count in the longest launch, see [`Analysis::origin`](super::Analysis::origin); `None` if only

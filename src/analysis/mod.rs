@@ -464,13 +464,14 @@ fn add_up(
     let work: Box<[Work]> = part
         .work
         .iter()
-        .map(|(pipe, operations, time)| Work {
-            pipe: *pipe,
-            operations: Flops::new(operations.get()),
-            time: Seconds::new(time.get()),
+        .map(|sum| Work {
+            pipe: sum.pipe,
+            operations: Flops::new(sum.operations.get()),
+            launches: sum.launches,
+            time: Seconds::new(sum.time.get()),
             origin: profile
                 .launches
-                .get(launch.row(), Quantity::Work(*pipe))
+                .get(launch.row(), Quantity::Work(sum.pipe))
                 .map(|(_, origin)| origin),
         })
         .collect();

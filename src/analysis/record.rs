@@ -60,6 +60,7 @@ pub(super) enum PartKey {
     MathByUtilization,
     Operations(Pipe),
     PipeTime(Pipe),
+    PipeLaunches(Pipe),
     LevelBytes(MemoryLevel),
     LevelTime(MemoryLevel),
     LevelLaunches(MemoryLevel),
@@ -152,8 +153,8 @@ const WHOLE: [Key; 10] = [
 
 impl PartKey {
     /// Returns the keys of the work on a pipe.
-    fn of_pipe(pipe: Pipe) -> [Self; 2] {
-        [Self::Operations(pipe), Self::PipeTime(pipe)]
+    fn of_pipe(pipe: Pipe) -> [Self; 3] {
+        [Self::Operations(pipe), Self::PipeTime(pipe), Self::PipeLaunches(pipe)]
     }
 
     /// Returns the keys of the traffic at a level.
@@ -176,6 +177,7 @@ impl PartKey {
         match self {
             Self::Operations(pipe) => format!("{}_operations", pipe.key()),
             Self::PipeTime(pipe) => format!("{}_s", pipe.key()),
+            Self::PipeLaunches(pipe) => format!("{}_launches", pipe.key()),
             Self::LevelBytes(level) => format!("{}_bytes", level.key()),
             Self::LevelTime(level) => format!("{}_s", level.key()),
             Self::LevelLaunches(level) => format!("{}_launches", level.key()),
@@ -402,7 +404,7 @@ impl Part {
                 |key: &PartKey| !matches!(key, PartKey::LeastHeadroom | PartKey::GreatestHeadroom);
             keys.retain(is_of_launches);
         }
-        keys.extend(self.work.iter().flat_map(|work| PartKey::of_pipe(work.0)));
+        keys.extend(self.work.iter().flat_map(|work| PartKey::of_pipe(work.pipe)));
         keys.extend(MemoryLevel::ALL.into_iter().flat_map(PartKey::of_level));
         keys
     }
@@ -436,8 +438,9 @@ impl Part {
             PartKey::Uncounted => Place::Uncounted(&mut self.uncounted),
             PartKey::ByUtilization => Place::Flag(&mut self.by_utilization),
             PartKey::MathByUtilization => Place::Flag(&mut self.math_by_utilization),
-            PartKey::Operations(pipe) => Place::Sum(&mut self.work_on(pipe).1),
-            PartKey::PipeTime(pipe) => Place::Sum(&mut self.work_on(pipe).2),
+            PartKey::Operations(pipe) => Place::Sum(&mut self.work_on(pipe).operations),
+            PartKey::PipeTime(pipe) => Place::Sum(&mut self.work_on(pipe).time),
+            PartKey::PipeLaunches(pipe) => Place::Count(&mut self.work_on(pipe).launches),
             PartKey::LevelBytes(level) => Place::Sum(&mut self.levels[level as usize].bytes),
             PartKey::LevelTime(level) => Place::Sum(&mut self.levels[level as usize].time),
             PartKey::LevelLaunches(level) => {

@@ -40,7 +40,7 @@ pub(super) struct Part {
     pub(super) tensor_activity: ExactSum,
     pub(super) bytes: ExactSum,
     pub(super) launches_with_bytes: u64,
-    pub(super) work: Vec<(Pipe, ExactSum, ExactSum)>,
+    pub(super) work: Vec<PipeSum>,
     pub(super) savings_low: ExactSum,
     pub(super) savings: ExactSum,
     pub(super) savings_high: ExactSum,
@@ -52,6 +52,15 @@ pub(super) struct Part {
     pub(super) by_utilization: bool,
     /// True if utilization substitutes for counts on the math side.
     pub(super) math_by_utilization: bool,
+}
+
+/// Operations on a pipe, their least time, and the launches in which they were counted.
+#[derive(Debug, Clone)]
+pub(super) struct PipeSum {
+    pub(super) pipe: Pipe,
+    pub(super) operations: ExactSum,
+    pub(super) time: ExactSum,
+    pub(super) launches: u64,
 }
 
 /// Sums over the launches of one kernel so far.
@@ -206,11 +215,12 @@ impl Part {
         (sum.timed > 0).then(|| Seconds::new(sum.time.get()))
     }
 
-    /// Returns the operations on a pipe and their least time.
-    pub(super) fn work_on(&mut self, pipe: Pipe) -> &mut (Pipe, ExactSum, ExactSum) {
-        let found = self.work.iter().position(|entry| entry.0 == pipe);
+    /// Returns the sums over the work on a pipe.
+    pub(super) fn work_on(&mut self, pipe: Pipe) -> &mut PipeSum {
+        let found = self.work.iter().position(|entry| entry.pipe == pipe);
         let at = found.unwrap_or_else(|| {
-            self.work.push((pipe, ExactSum::default(), ExactSum::default()));
+            let (operations, time) = (ExactSum::default(), ExactSum::default());
+            self.work.push(PipeSum { pipe, operations, time, launches: 0 });
             self.work.len() - 1
         });
         &mut self.work[at]
@@ -242,9 +252,10 @@ impl Part {
             self.launches_with_bytes += launches;
         }
         for work in &judged.work {
-            let (_, operations, time) = self.work_on(work.pipe);
-            operations.add(work.operations.get() * count);
-            time.add(work.time.get() * count);
+            let sum = self.work_on(work.pipe);
+            sum.operations.add(work.operations.get() * count);
+            sum.time.add(work.time.get() * count);
+            sum.launches += launches;
         }
         let side = |sum: &mut ExactSum, has: &mut bool, time: Option<Seconds>| {
             if let Some(time) = time {

@@ -9,7 +9,7 @@ use clap::Args;
 use super::exit::Failure;
 use super::origin::found;
 use crate::compare::Run;
-use crate::history::{Filter, Store};
+use crate::history::{Filter, HistoryError, Store};
 
 /// Commits of a lineage that are looked at.
 const LINEAGE: &str = "--max-count=2000";
@@ -67,13 +67,19 @@ impl Yardstick {
             device,
             commit: None,
         };
-        let may_lack = self.allow_missing_baseline && !self.across_devices;
-        if filter.device.is_some() && !may_lack && store.baseline(&filter).is_err() {
-            // The store knows other devices only, and the gate says so.
+        // A baseline of another device is one, too, and the gate says so.
+        let any_device = self.across_devices || !self.allow_missing_baseline;
+        let is_lacking =
+            |filter: &Filter| matches!(store.baseline(filter), Err(HistoryError::NotFound { .. }));
+        if filter.device.is_some() && any_device && is_lacking(&filter) {
             filter.device = None;
         }
         if let Some(revision) = self.revision()? {
-            return of_commit(store, filter, &revision);
+            let found = of_commit(store, filter.clone(), &revision);
+            if found.is_err() && filter.device.is_some() && any_device {
+                return of_commit(store, Filter { device: None, ..filter }, &revision);
+            }
+            return found;
         }
         let mut notes = Vec::new();
         if filter.branch.is_none() {

@@ -65,6 +65,9 @@ pub struct Split {
     pub share: Share,
     /// By how much they moved against those that stayed.
     pub evidence: Evidence,
+    /// What their SM clocks made of it, if all that moved have clocks: a lower clock slows kernels that math limits,
+    /// and leaves the others.
+    pub clock: Option<Shift>,
 }
 
 /// A run that was left out of the total or of the common shift, because it stands apart from the others

@@ -49,6 +49,9 @@ pub struct Evidence {
     pub degrees: Option<f64>,
     /// Shift that noise alone could explain, with one run per side.
     pub floor: Shift,
+    /// The part of it that is one tick of the timer.
+    #[serde(skip)]
+    pub tick: Shift,
     /// Spread of single launches within a run, as a robust standard deviation of logarithms.
     pub within: Option<Shift>,
     /// Spread of the runs of one side, as a standard deviation of logarithms.

@@ -14,9 +14,6 @@ struct Gathered {
     seen: u64,
     timed: u64,
     measured: ExactSum,
-    /// Timed launches whose bytes and whose operations were counted.
-    with_bytes: u64,
-    with_work: u64,
     samples: Vec<f64>,
     cycles: Vec<f64>,
     clock: ExactSum,
@@ -35,10 +32,6 @@ impl Gathered {
         let Some((time, _)) = launch.duration().filter(|_| self.seen > cold) else { return };
         self.timed += executions;
         self.measured.add(time.get() * executions as f64);
-        let has = |quantity| launch.value(quantity).is_some();
-        self.with_bytes += if has(Quantity::DramBytes) { executions } else { 0 };
-        let has_work = Pipe::ALL.iter().any(|pipe| has(Quantity::Work(*pipe)));
-        self.with_work += if has_work { executions } else { 0 };
         self.averaged |= executions > 1;
         self.samples.push(time.get());
         if let Some(clock) = launch.value(Quantity::SmClock) {
@@ -48,9 +41,25 @@ impl Gathered {
     }
 }
 
-/// A sum over some of the timed launches of a kernel as one over all of them: files of other ranks may lack counters.
-fn over_all(sum: f64, counted: u64, timed: u64) -> f64 {
-    if counted == 0 || counted >= timed { sum } else { sum / counted as f64 * timed as f64 }
+/// A sum over the launches in which something was counted as one over so many: files of other ranks may lack counters.
+fn over_all(sum: f64, counted: u64, launches: u64) -> f64 {
+    if counted == 0 || counted >= launches { sum } else { sum / counted as f64 * launches as f64 }
+}
+
+impl RunKernel {
+    /// Sets what was counted, each pipe by the launches that have its counter.
+    fn count(&mut self, kernel: &Kernel, warmup: u32) {
+        let launches = self.counted_launches(warmup);
+        let over_all = |sum: f64, counted: u64| over_all(sum, counted, launches);
+        let on = |is_chosen: &dyn Fn(Pipe) -> bool| {
+            let chosen = kernel.work.iter().filter(|work| is_chosen(work.pipe));
+            let sums = chosen.map(|work| over_all(work.operations.get(), work.launches));
+            sums.reduce(|one, two| one + two).map(Flops::new)
+        };
+        self.bytes = kernel.bytes.map(|bytes| Bytes::new(over_all(bytes.get(), kernel.counted)));
+        self.flops = on(&|pipe| pipe.operation() == "FLOP");
+        self.fp64_flops = on(&|pipe| pipe.precision() == Precision::Fp64);
+    }
 }
 
 impl Run {
@@ -77,7 +86,9 @@ impl Run {
         };
         let kernels = analysis.kernels.iter().zip(gathered).enumerate();
         let kernels = kernels.map(|(position, (kernel, gathered))| {
-            run_kernel(kernel, gathered, total, found(position))
+            let mut kept = run_kernel(kernel, gathered, total, found(position));
+            kept.count(kernel, warmup);
+            kept
         });
         Self {
             schema: SCHEMA.to_owned(),
@@ -107,9 +118,6 @@ fn run_kernel(
 ) -> RunKernel {
     let measured = Seconds::new(gathered.measured.get());
     let dim = |dim: Option<crate::model::Dim3>| dim.map(|dim| [dim.x, dim.y, dim.z]);
-    let fp64 = kernel.work.iter().filter(|work| work.pipe.precision() == Precision::Fp64);
-    let fp64 = fp64.map(|work| work.operations).reduce(|one, two| one + two);
-    let of_all = |sum: Flops| Flops::new(over_all(sum.get(), gathered.with_work, gathered.timed));
     let clocks = gathered.cycles.len();
     // Links limit communication, not the roofs of a device.
     let is_local = !is_communication(kernel.class.category.key());
@@ -140,11 +148,9 @@ fn run_kernel(
             seconds(quantiles(gathered.samples))
         },
         clock_hz: (clocks > 0).then(|| Hertz::new(gathered.clock.get() / clocks as f64)),
-        bytes: kernel
-            .bytes
-            .map(|bytes| Bytes::new(over_all(bytes.get(), gathered.with_bytes, gathered.timed))),
-        flops: kernel.flops().map(of_all),
-        fp64_flops: fp64.map(of_all),
+        bytes: None,
+        flops: None,
+        fp64_flops: None,
         judged_s: kernel.modeled,
         roofline_s: kernel.roofline_time.filter(|_| is_local),
         roofline_high_s: kernel

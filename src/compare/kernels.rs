@@ -134,13 +134,13 @@ impl Table<'_> {
         let runs: Vec<&[f64]> = logs.iter().flatten().map(Vec::as_slice).collect();
         let within = if row.by_samples { shifts::within(&runs) } else { None };
         let centers = row.centers.iter().flatten().flatten();
-        let timer = shifts::unseen(centers, self.timer.max(self.noise.timer_s));
+        let tick = shifts::unseen(centers, self.timer.max(self.noise.timer_s));
         // Without a common shift taken out, a kernel moves with the device and the day of its side.
-        let timer = if shared.common.removed { timer } else { timer.max(self.between_sides()) };
+        let floor = if shared.common.removed { tick } else { tick.max(self.between_sides()) };
         let of = |values: &Both<Vec<f64>>| {
             let values = values.as_ref().map(Vec::as_slice);
-            let evidence = shifts::of_runs(values, shared.prior, timer)?;
-            Some(Evidence { within, ..evidence })
+            let evidence = shifts::of_runs(values, shared.prior, floor)?;
+            Some(Evidence { tick, within, ..evidence })
         };
         let raw = of(known);
         let own =

@@ -146,6 +146,8 @@ pub(super) struct Moved {
     pub(super) kernels: usize,
     /// Their share of the time.
     pub(super) share: f64,
+    /// Their common shift in cycles, if all of them have clocks.
+    pub(super) cycles: Option<Shift>,
 }
 
 /// All pairs of kernels, with the measurement conditions of the sides.

@@ -74,6 +74,7 @@ impl Table<'_> {
             runs: self.distances(&went),
             kernels: went.len(),
             share: went.iter().map(|(row, _)| row.share).sum(),
+            cycles: self.common_cycles(&went),
         };
         self.offsets_of(&of(false), Some(moved))
     }
@@ -158,7 +159,11 @@ impl Table<'_> {
             single()
         };
         let share = Share::new(moved.share.min(1.0));
-        Split { moved: moved.kernels, stayed: offsets.kernels, share, evidence }
+        let clock = moved.cycles.map(|cycles| {
+            let times = moved.runs.as_ref().map(|runs| runs.iter().copied().map(Some).collect());
+            self.of_whole(&times).0.shift - cycles
+        });
+        Split { moved: moved.kernels, stayed: offsets.kernels, share, evidence, clock }
     }
 
     /// Returns the shift in cycles that kernels share, if all of them have clocks: of the medians over the kernels of each

@@ -67,7 +67,8 @@ pub(super) fn is_beyond(
 /// and noise stay as they are. At most [`MOST_RUNS`]; `None` if the shift is exactly at the limit.
 pub(super) fn more_runs(evidence: &Evidence, limit: Shift) -> Option<u32> {
     let beyond = (evidence.shift - limit).get();
-    if beyond <= 0.0 {
+    // No number of runs shows what a timer cannot.
+    if beyond <= 0.0 || evidence.shift <= evidence.tick {
         return None;
     }
     let (there, needed) = match (evidence.unit, evidence.standard_error) {
@@ -143,6 +144,7 @@ mod tests {
             standard_error: error.map(Shift::new),
             degrees: error.map(|_| 8.0),
             floor: Shift::new(0.03),
+            tick: Shift::ZERO,
             within: None,
             between: None,
             drift: None,

@@ -114,10 +114,11 @@ fn check(
     // Savings are what is left of a time: its noise is all theirs.
     let noise = own.filter(|_| limit.metric == Metric::Savings).map(|own| {
         let half = own.low.map_or(Shift::ZERO, |low| own.shift - low);
-        let time = change.before.time_s.max(change.after.time_s);
-        time.get() * floor.max(half).change().get()
+        // Of as much work as the current side did, as the savings are.
+        let before = change.before.time_s * comparison.work.get();
+        before.max(change.after.time_s) * floor.max(half).change().get()
     });
-    let is_lost = noise.is_some_and(|noise| two - noise <= one * (1.0 + limit.worse.get()));
+    let is_lost = noise.is_some_and(|noise| two - noise.get() <= one * (1.0 + limit.worse.get()));
     if is_lost && own.is_some_and(|own| own.shift <= floor * FAINT) {
         return None;
     }
@@ -133,11 +134,11 @@ fn check(
         let half = own.low.map_or(Shift::ZERO, |low| own.shift - low);
         own.unit == Unit::Runs && shift - half <= limit.shift()
     };
-    let is_unsure = is_lost || !is_counted(limit.metric) && own.is_some_and(is_unsure);
+    let is_unsure = !is_counted(limit.metric) && own.is_some_and(is_unsure);
     let of_one = change.own.as_ref().is_some_and(|own| own.unit != Unit::Runs);
     let may_be_noise =
         of_one && !is_counted(limit.metric) && policy.undeclared().is_some_and(is_noise);
-    let (verdict, action) = if may_be_noise || is_unsure {
+    let (verdict, action) = if may_be_noise || is_unsure || is_lost {
         (Verdict::Ambiguous, policy.ambiguous.min(limit.action))
     } else {
         (Verdict::Regression, limit.action)
@@ -147,6 +148,9 @@ fn check(
         message = format!("{message}; {}", words::undeclared());
     } else if is_unsure {
         message.push_str("; the interval of its time reaches below the limit");
+    } else if let Some(noise) = noise.filter(|_| is_lost) {
+        message =
+            format!("{message}; noise in its time could make up {}", Value::from(noise).shown());
     }
     Some(Check {
         verdict,
@@ -238,7 +242,7 @@ mod tests {
         self,
         made::{kernel, run},
     };
-    use crate::units::{Bytes, Factor};
+    use crate::units::{Bytes, Factor, Seconds};
 
     /// One kernel, of which a metric is set on both sides, judged by a limit of 5%.
     fn judged(metric: Metric, set: impl Fn(&mut Measured, bool)) -> Vec<Check> {
@@ -266,6 +270,36 @@ mod tests {
         assert!(bytes(Some(5200.0)).is_empty() && bytes(Some(1000.0)).is_empty());
         let [none] = &bytes(None)[..] else { panic!("one check") };
         assert_eq!((none.verdict, none.action), (Verdict::NoData, Action::Warn));
+    }
+
+    /// The baseline did twice the steps: of its 10 ms and 1 ms of savings, half count. Times 2% apart, with 3% of noise,
+    /// leave ±152 µs of 5 ms: savings of 700 µs are more than the 525 µs that are allowed, 600 µs may be as many.
+    #[test]
+    fn noise_of_savings_is_that_of_the_same_work() {
+        let judged = |savings: f64| {
+            let side = || [run(vec![kernel("a", &[1e-3; 5])])];
+            let mut comparison = compare::compare(&side(), &side(), &compare::Setting::default());
+            comparison.work = Factor::new(0.5);
+            let change = &mut comparison.changes[0];
+            (change.before.time_s, change.after.time_s) = (Seconds::new(1e-2), Seconds::new(5e-3));
+            (change.before.savings_s, change.after.savings_s) =
+                (Seconds::new(1e-3), Seconds::new(savings));
+            let own = change.own.as_mut().unwrap();
+            (own.shift, own.low, own.floor) =
+                (Shift::new(0.02), Some(Shift::new(0.02)), Shift::ZERO);
+            own.unit = Unit::Runs;
+            let limits = vec![Limit::new(Metric::Savings, RelativeChange::new(0.05))];
+            let policy = Policy { limits, ..Policy::default() };
+            let mut checks = judge(&comparison, &comparison.changes[0], &policy);
+            assert_eq!(checks.len(), 1, "{checks:?}");
+            checks.remove(0)
+        };
+        let more = judged(7e-4);
+        assert_eq!(more.verdict, Verdict::Regression, "{more:?}");
+        assert!(!more.message.contains("noise"), "{more:?}");
+        let lost = judged(6e-4);
+        assert_eq!(lost.verdict, Verdict::Ambiguous, "{lost:?}");
+        assert!(lost.message.ends_with("; noise in its time could make up 150 µs"), "{lost:?}");
     }
 
     /// From headroom 1.25 to 1.6: from 80% of the roof to 62.5%, a fall by 22%.

@@ -266,15 +266,16 @@ fn split(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let limit = policy.limit_of_run(Metric::CommonShift)?;
     let all = split.moved + split.stayed;
     let message = format!(
-        "{} of {all} kernels, with {} of the time, changed by {} together while {} stayed; a clock or a \
-         driver would change all of them, limit {}",
+        "{} of {all} kernels, with {} of the time, changed by {} together while {} stayed, limit {}",
         split.moved,
         Value::from(split.share).shown(),
         words::change(split.evidence.shift),
         split.stayed,
         change_limit(limit.worse)
     );
-    let whole = Whole { rule: "many-kernels", limit, evidence: &split.evidence, in_cycles: None };
+    let clock = split.clock.filter(|clock| *clock > WORTH_A_CLOCK);
+    let in_cycles = clock.map(|clock| split.evidence.shift - clock);
+    let whole = Whole { rule: "many-kernels", limit, evidence: &split.evidence, in_cycles };
     let more = split.evidence.change().get() * split.share.get();
     let delta_s = Some(comparison.baseline.time_s * more);
     Some(Check { share: Some(split.share), delta_s, ..whole.check(policy, &message) })

@@ -73,6 +73,10 @@ pub(super) fn implausible(known: &Change, own: &Evidence, by_headroom: bool) -> 
 /// Explains why a change is not certain and what would settle it.
 pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
     let why = match own.unit {
+        Unit::Launches | Unit::Runs if own.shift <= own.tick => format!(
+            "one tick of the profiler's timer is {} of the shortest time",
+            size(own.tick.change())
+        ),
         Unit::Runs if own.shift <= own.floor => format!(
             "devices and days alone could explain {}, whatever the number of runs: alternate the runs of \
              both sides on one device and declare --order, or measure the spread with `rooflint \
@@ -340,6 +344,7 @@ mod tests {
             standard_error: None,
             degrees: None,
             floor: Shift::new(floor),
+            tick: Shift::ZERO,
             within: None,
             between: None,
             drift: None,
@@ -367,6 +372,17 @@ mod tests {
         );
         let within = doubt(&evidence(Unit::Runs, 0.04, 0.0), Shift::new(0.05));
         assert_eq!(within, "2 and 3 runs are too few for their spread");
+    }
+
+    /// From 3 to 4 µs by a timer of 1 µs: neither runs nor devices are the reason.
+    #[test]
+    fn a_tick_of_the_timer_is_named() {
+        let shift = Shift::new((4.0_f64 / 3.0).ln());
+        for unit in [Unit::Runs, Unit::Launches] {
+            let own = Evidence { tick: shift, ..evidence(unit, shift.get(), shift.get()) };
+            let why = doubt(&own, Shift::new(0.05));
+            assert_eq!(why, "one tick of the profiler's timer is 33.3% of the shortest time");
+        }
     }
 
     #[test]

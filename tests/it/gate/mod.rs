@@ -1,6 +1,7 @@
 //! The outputs of the gate: looked at by people, checked by what reads them.
 
 pub(crate) mod cli;
+mod counted;
 mod judged;
 mod laws;
 mod limits;

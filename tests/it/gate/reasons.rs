@@ -121,6 +121,67 @@ fn a_baseline_of_another_device_is_there_where_devices_are_compared() {
     assert!(!found.out.contains("was saved"), "{}", found.out);
 }
 
+/// The same kernels are saved for a commit on an L4 only, and for another one on an A10, too.
+#[test]
+fn a_commit_that_is_saved_on_another_device_is_compared_across_devices() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    policy(at, "");
+    runs(at, "main", |_| USUAL);
+    let save = |label: &str, device: &str, commit: &str| {
+        let saved = rooflint(
+            at,
+            &[
+                "baseline", "save", label, "--store", "store", "--map", "map.toml", "--device",
+                device, "--commit", commit,
+            ],
+        );
+        assert_eq!(saved.code, 0, "{}{}", saved.out, saved.err);
+    };
+    save("main-0.csv", "L4", "1111111");
+    save("main-1.csv", "A10", "2222222");
+    let asked = ["--across-devices", "--allow-missing-baseline", "--baseline-commit", "1111111"];
+    let arguments =
+        ["gate", "main-2.csv", "--map", "map.toml", "--device", "A10", "--baseline", "store"];
+    let found = rooflint(at, &[&arguments[..], &asked].concat());
+    assert!(found.out.contains("kernels are compared by headroom"), "{}{}", found.out, found.err);
+    assert!(!found.out.contains("nothing was compared"), "{}", found.out);
+}
+
+/// Seven of twelve kernels take 20% longer at a clock that is 17% lower; memory limits the others, which stay.
+#[test]
+fn most_kernels_that_follow_the_clock_are_ambiguous() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let run = |label: &str, time: f64, clock: f64| {
+        std::fs::write(at.join("map.toml"), MAP).unwrap();
+        for seed in 0..5 {
+            let mut text = "name,us,mb,mhz\n".to_owned();
+            for kernel in 0..12 {
+                let slower = if kernel < 7 { time } else { 1.0 };
+                for launch in 0..10 {
+                    let noise = f64::from((launch * 7 + seed * 3 + kernel) * 37 % 21) / 8000.0;
+                    let own = f64::from(300 + 40 * kernel) * slower * (1.0 + noise);
+                    // No two runs are the same.
+                    let time = own + f64::from(seed) * 1e-4 + clock * 1e-5;
+                    text.push_str(&format!("k{kernel:02},{time},20,{}\n", 1500.0 * clock));
+                }
+            }
+            std::fs::write(at.join(format!("{label}-{seed}.csv")), text).unwrap();
+        }
+    };
+    run("main", 1.0, 1.0);
+    run("hot", 1.2, 1.0 / 1.2);
+    run("slow", 1.2, 0.99);
+    let found = gate(at, &["hot-*.csv", "--baseline", "main-*.csv"]);
+    assert_eq!(found.code, 0, "{}{}", found.out, found.err);
+    assert!(found.out.contains("7 of 12 kernels"), "{}", found.out);
+    assert!(found.out.contains("at the same SM clock: the clock explains"), "{}", found.out);
+    let found = gate(at, &["slow-*.csv", "--baseline", "main-*.csv"]);
+    assert_eq!(found.code, 1, "{}{}", found.out, found.err);
+    assert!(!found.out.contains("the clock explains"), "{}", found.out);
+}
+
 /// Twice the launches of a kernel, each 7% longer at a clock that is 6.5% lower: the launches are no doing of a clock.
 #[test]
 fn more_launches_are_not_explained_by_a_lower_clock() {

@@ -218,6 +218,7 @@ fn evidence(change: f64) -> Evidence {
         standard_error: Some(Shift::new(0.004)),
         degrees: Some(8.0),
         floor: Shift::ZERO,
+        tick: Shift::ZERO,
         within: Some(Shift::new(0.011)),
         between: Some(Shift::new(0.006)),
         drift: None,

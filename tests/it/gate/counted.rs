@@ -1,0 +1,94 @@
+//! Counters that only some launches of a kernel have: bytes and operations are compared by the launches that they are of.
+
+use std::path::Path;
+
+use super::cli::{Outcome, rooflint};
+
+const MAP: &str = r#"[columns]
+kernel = "name"
+time = { column = "us", unit = "us" }
+bytes = { column = "mb", unit = "MB" }
+flops = [
+  { column = "fp32", unit = "FLOP", precision = "fp32_vector" },
+  { column = "fp64", unit = "FLOP", precision = "fp64_vector" },
+]
+"#;
+
+/// One of the ten launches of a kernel: megabytes, and operations in single and in double precision.
+type Counted = [Option<f64>; 3];
+
+const ALL: Counted = [Some(20.0), Some(1e8), Some(1e6)];
+
+/// Writes three runs of two kernels, of which `of` says what was counted in each launch.
+fn runs(folder: &Path, label: &str, of: impl Fn(usize) -> Counted) {
+    std::fs::write(folder.join("map.toml"), MAP).unwrap();
+    // No two runs are the same.
+    let first: usize = label.bytes().map(usize::from).sum();
+    for seed in 0..3 {
+        let mut text = "name,us,mb,fp32,fp64\n".to_owned();
+        for (name, time) in [("norm", 900.0), ("gelu", 500.0)] {
+            for launch in 0..10 {
+                let noise = ((launch * 7 + seed * 3) % 5) as f64 / 1000.0;
+                let time = time * (1.0 + noise + (first + seed) as f64 * 1e-6);
+                let cells = of(launch)
+                    .map(|value| value.map_or_else(String::new, |value| value.to_string()));
+                text.push_str(&format!("{name},{time},{}\n", cells.join(",")));
+            }
+        }
+        std::fs::write(folder.join(format!("{label}-{seed}.csv")), text).unwrap();
+    }
+}
+
+/// The findings of a gate that allows 10% more of a metric.
+fn gate(folder: &Path, metric: &str, current: &str, warmup: &str) -> Outcome {
+    let policy = format!("[[gate.limit]]\nmetric = \"{metric}\"\nworse = \"10%\"\n");
+    std::fs::write(folder.join("rooflint.toml"), policy).unwrap();
+    let current = format!("{current}-*.csv");
+    let arguments = ["gate", &current, "--baseline", "all-*.csv", "--map", "map.toml"];
+    rooflint(folder, &[&arguments[..], &["--device", "L4", "--warmup", warmup]].concat())
+}
+
+/// The sides move 20 MB each launch, counted in the first six or in the last five of ten; five are left out of the times.
+#[test]
+fn bytes_of_some_launches_are_those_of_a_launch_with_any_warmup() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let some = |is_counted: fn(usize) -> bool, megabytes: f64| {
+        move |launch: usize| [Some(megabytes).filter(|_| is_counted(launch)), None, None]
+    };
+    runs(at, "all", some(|_| true, 20.0));
+    runs(at, "early", some(|launch| launch < 6, 20.0));
+    runs(at, "late", some(|launch| launch >= 5, 20.0));
+    runs(at, "more", some(|launch| launch >= 5, 40.0));
+    for warmup in ["0", "2", "5", "20"] {
+        for same in ["early", "late"] {
+            let found = gate(at, "bytes", same, warmup);
+            assert_eq!(found.code, 0, "{same} {warmup}: {}{}", found.out, found.err);
+        }
+        let found = gate(at, "bytes", "more", warmup);
+        assert_eq!(found.code, 1, "{warmup}: {}{}", found.out, found.err);
+        assert!(found.out.contains("from 20.0 MB to 40.0 MB"), "{}", found.out);
+    }
+}
+
+/// Half of the launches lack one of two pipes, which is not zero there.
+#[test]
+fn operations_are_scaled_by_the_launches_of_their_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "all", |_| ALL);
+    runs(at, "half", |launch| [ALL[0], ALL[1], ALL[2].filter(|_| launch < 5)]);
+    runs(at, "double", |launch| [ALL[0], ALL[1], Some(2e6).filter(|_| launch < 5)]);
+    runs(at, "other", |launch| [ALL[0], ALL[1].filter(|_| launch < 5), ALL[2]]);
+    for (metric, current, code) in
+        [("fp64", "half", 0), ("fp64", "double", 1), ("flops", "half", 0), ("flops", "other", 0)]
+    {
+        let found = gate(at, metric, current, "0");
+        assert_eq!(found.code, code, "{metric} {current}: {}{}", found.out, found.err);
+    }
+    // The lacking pipe is in the baseline.
+    runs(at, "now", |_| ALL);
+    runs(at, "all", |launch| [ALL[0], ALL[1].filter(|_| launch < 5), ALL[2]]);
+    let found = gate(at, "flops", "now", "0");
+    assert_eq!(found.code, 0, "{}{}", found.out, found.err);
+}
