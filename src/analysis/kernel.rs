@@ -185,6 +185,8 @@ pub struct Kernel {
     pub longest: usize,
     /// True if its bytes or operations come from sizes, not counters.
     pub(crate) is_algorithmic: bool,
+    /// True if launches that were judged lack bytes or operations that others have: sums over them have no ratio.
+    pub(crate) is_partly_counted: bool,
     /// True if tensor pipes were seen to be active.
     pub(crate) has_tensor_activity: bool,
     /// Results of the profiler's own rules; empty if the export has none.
@@ -267,9 +269,12 @@ impl Kernel {
         of_kind.peek().is_some().then(|| of_kind.map(|work| work.operations).sum::<Flops>())
     }
 
-    /// Returns FLOPs over bytes.
+    /// Returns FLOPs over bytes; `None` if they are not of the same launches.
     #[must_use]
     pub fn intensity(&self) -> Option<FlopsPerByte> {
+        if self.is_partly_counted {
+            return None;
+        }
         let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
         Some(self.flops()? / bytes)
     }

@@ -528,6 +528,7 @@ fn add_up(
         headrooms: part.headrooms.map(|(low, high)| (Factor::new(low), Factor::new(high))),
         longest: sums.longest.0,
         is_algorithmic: sums.algorithmic,
+        is_partly_counted: part.is_partly_counted(),
         has_tensor_activity: part.tensor_activity.get() > 0.0,
         work,
         tool_advice: sums.advice.named(profile),

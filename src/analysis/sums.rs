@@ -209,6 +209,12 @@ impl Average {
 }
 
 impl Part {
+    /// Returns `true` if some of its launches lack bytes or operations that others have.
+    pub(super) fn is_partly_counted(&self) -> bool {
+        let counts = self.work.iter().map(|sum| sum.launches).chain([self.launches_with_bytes]);
+        counts.filter(|launches| *launches > 0).any(|launches| launches < self.launches)
+    }
+
     /// Returns the time of the traffic at a level other than DRAM; `None` if no launch has it.
     pub(super) fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
         let sum = &self.levels[level as usize];

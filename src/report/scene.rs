@@ -134,6 +134,9 @@ fn point(position: usize, kernel: &Kernel) -> Result<Point, &'static str> {
     if bytes <= Bytes::ZERO {
         return Err("no traffic to device memory");
     }
+    if kernel.is_partly_counted {
+        return Err("not counted in all launches");
+    }
     let per = |bytes: Bytes| (work.operations / bytes).get();
     let levels = kernel.traffic().filter(|traffic| traffic.bytes > Bytes::ZERO);
     Ok(Point {

@@ -227,6 +227,39 @@ fn busy_time_bounds_headroom_only_where_bytes_were_counted() {
     assert!(alone.contains("at least 1.00× the roofline time"), "{alone}");
 }
 
+/// A GPU of 300 GB/s and 30.3 TFLOP/s. Ten launches of 100 µs do 1 GFLOP each, five of them moved 20 MB: no ten moved 100
+/// MB, and 10 GFLOP over 100 MB is no intensity. E: 5 × 66.7 µs by bytes and 5 × 33 µs by operations.
+#[test]
+fn bytes_and_operations_of_other_launches_have_no_ratio() {
+    let explained = |with_bytes: usize| {
+        let mut text = "source,source_format,kernel,device,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,dram_bytes,\
+             flops_fp32_vector\n".to_owned();
+        for launch in 0..10 {
+            let bytes = if launch < with_bytes { "20e6" } else { "" };
+            text.push_str(&format!("run,mapped,add,L4,0,1,4096,4096,256,100e-6,{bytes},1e9\n"));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.csv");
+        let page = folder.path().join("run.html");
+        std::fs::write(&file, text).unwrap();
+        let [file, page] = [&file, &page].map(|path| path.to_str().unwrap());
+        run(&[file, "-o", page]);
+        let page = std::fs::read_to_string(page).unwrap();
+        (run(&[file, "--kernel", "#1", "--explain"]).stdout, page.contains("\"partly\":[0]"))
+    };
+    let (some, is_said) = explained(5);
+    assert!(some.contains("bytes 5, fp32 10") && is_said, "{some}");
+    assert!(some.contains("max(t_mem, t_math) of each launch"), "{some}");
+    assert!(some.contains("T ÷ E = 1.00 ms ÷ 498 µs"), "{some}");
+    assert!(!some.contains("\n  I  ") && !some.contains("\n  busy  "), "{some}");
+    let (all, is_said) = explained(10);
+    assert!(all.contains("50.0 FLOP/B") && !all.contains("partly") && !is_said, "{all}");
+    assert!(
+        all.contains("memory 66.7%, math 33.0%: from 60.0% on it waits for that unit"),
+        "{all}"
+    );
+}
+
 #[test]
 fn every_page_can_be_shown_in_ascii() {
     let style = rooflint::report::Style { ascii: true, ..Default::default() };

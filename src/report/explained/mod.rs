@@ -213,23 +213,28 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
         );
     }
     if kernel.modeled > Seconds::ZERO
+        && !kernel.is_partly_counted
         && let (Some(memory), Some(math)) = (kernel.memory_time, kernel.math_time)
     {
         let (memory, math) = (memory / kernel.modeled, math / kernel.modeled);
         let busy = roofline::bound(memory, math);
         let other = kernel.busiest_unit().filter(|(_, busy)| *busy >= roofline::BUSY);
         let other = other.filter(|_| memory.max(math) < roofline::BUSY);
-        let label = if other.is_some() { "another unit" } else { busy.label() };
-        lines.add("bound", label.to_owned(), {
-            let shares =
-                format!("memory busy {}, math {}", view::percent(memory), view::percent(math));
+        let label = match busy {
+            _ if other.is_some() => "another unit",
+            roofline::Limiter::Latency => "neither",
+            _ => busy.label(),
+        };
+        // What it waits for, not the nearer roof, which may be far.
+        lines.add("busy", label.to_owned(), {
+            let shares = format!("memory {}, math {}", view::percent(memory), view::percent(math));
             let limit = view::percent(roofline::BUSY);
             if let Some((unit, busy)) = other {
                 format!("{shares}, but {unit} {} busy", view::percent(busy))
             } else if memory.max(math) < roofline::BUSY {
-                format!("{shares}: both below {limit}, so neither is what it waits for")
+                format!("{shares}: both below {limit}, so it waits for latency")
             } else {
-                format!("{shares}: from {limit} on a unit counts as what it waits for")
+                format!("{shares}: from {limit} on it waits for that unit")
             }
         });
     }
@@ -284,7 +289,11 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                 format!("; a lower bound: what was not counted allows up to {high}")
             }
         };
-        let formula = if kernel.is_by_busy_time() { BUSY_TIME } else { "max(t_mem, t_math)" };
+        let formula = match (kernel.is_by_busy_time(), kernel.is_partly_counted) {
+            (true, _) => BUSY_TIME,
+            (false, false) => "max(t_mem, t_math)",
+            (false, true) => "max(t_mem, t_math) of each launch",
+        };
         lines.add("E", time(roofline_time), format!("{formula}{bound}"));
         if let Some(headroom) = kernel.headroom() {
             let is_least = kernel.is_by_busy_time() && !kernel.is_lower_bound();
@@ -393,6 +402,16 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
             "share of cycles with an active tensor pipe × T".to_owned(),
         ),
         None => lines.add("F", view::MISSING.to_owned(), "not in the export".to_owned()),
+    }
+    if kernel.is_partly_counted {
+        let of = |what: &str, launches: u64| format!("{what} {launches}");
+        let bytes = kernel.bytes.map(|_| of("bytes", kernel.counted));
+        let work = kernel.work.iter().map(|work| of(work.pipe.label(), work.launches));
+        lines.add(
+            "partly counted",
+            bytes.into_iter().chain(work).collect::<Vec<_>>().join(", "),
+            format!("of {} launches: they have no common F ÷ B", kernel.launches),
+        );
     }
     if !kernel.uncounted().is_empty() {
         lines.add(

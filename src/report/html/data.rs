@@ -87,6 +87,9 @@ struct Data {
     devices: Vec<String>,
     scenes: Vec<SceneData>,
     kernels: Kernels,
+    /// Positions of the kernels whose bytes and operations are not of the same launches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    partly: Vec<usize>,
     /// By position of the kernel.
     findings: BTreeMap<usize, Vec<FindingData>>,
     /// What the algorithm needs, by position of the kernel.
@@ -231,6 +234,8 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
     let mut kernels = Kernels::default();
     let (mut findings, mut needed, mut told) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let own = analysis.groups.iter().filter(|_| analysis.has_own_groups());
+    let partly = analysis.kernels.iter().enumerate().filter(|(_, kernel)| kernel.is_partly_counted);
+    let partly = partly.map(|(position, _)| position).collect();
     for (position, kernel) in analysis.kernels.iter().enumerate() {
         kernels.add(analysis, kernel, &mut strings);
         let found = report.findings.of(position);
@@ -267,6 +272,7 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
         devices: analysis.devices.iter().map(|device| printable(device.name())).collect(),
         scenes: scene::scenes(report).iter().map(scene).collect(),
         kernels,
+        partly,
         findings,
         needed,
         told,

@@ -13,6 +13,7 @@ const over = (above, below) => (above == null || below == null || !(below > 0) ?
 K.share = K.measured_s.map((time) => over(time, DATA.total));
 K.headroom = K.judged_s.map((time, k) => over(time, K.roofline_s[k]));
 K.arithmetic_intensity_flop_per_byte = K.flops.map((flops, k) => over(flops, K.bytes[k]));
+for (const k of DATA.partly ?? []) K.arithmetic_intensity_flop_per_byte[k] = null;
 K.run_speedup = K.savings_s.map((win) => (win == null ? null : over(DATA.total, DATA.total - win)));
 // Groups of the user's own, as positions among them.
 const OF_GROUP = new Map(DATA.groups.map((name, at) => [name, at]));

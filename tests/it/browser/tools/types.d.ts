@@ -24,6 +24,7 @@ interface Data {
   fixed: number;
   near: number;
   full_names: boolean;
+  partly?: number[];
   words: Record<string, string[]>;
   states: [string, string][];
   categories: [string, string][];
