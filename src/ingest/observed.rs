@@ -66,6 +66,7 @@ impl Observed {
             let device = &mut profile.devices[usize::from(id.0)];
             device.observed_memory_clock = self.memory_clock.or(device.observed_memory_clock);
             device.l2_bytes = device.l2_bytes.or(self.l2_bytes);
+            device.forget_impossible();
         }
         if !self.are_told {
             self.count_multiprocessors(profile);
@@ -77,6 +78,8 @@ impl Observed {
 #[cfg(test)]
 mod tests {
     use crate::ingest::{Options, read_text};
+    use crate::model::Quantity;
+    use crate::units::Hertz;
 
     /// A rule states it between the second launch and the third.
     #[test]
@@ -93,5 +96,20 @@ mod tests {
         let found = read_text("list.csv", text, &options).unwrap();
         assert_eq!((found.launches.len(), found.devices.len()), (3, 1));
         assert_eq!(found.devices[0].sms, Some(108));
+    }
+
+    /// 1,593 MHz in one launch, and 31.9 THz in the other, which is no clock.
+    #[test]
+    fn a_clock_beyond_all_is_not_that_of_the_device() {
+        let text = "ID,Process ID,Kernel Name,Block Size,Grid Size,Device,CC,gpu__time_duration.sum,dram__cycles_elapsed.avg.per_second\n\
+             ,,,,,,,ns,Ghz\n\
+             0,1,k,\"(256, 1, 1)\",\"(64, 1, 1)\",0,8.0,1000,1.593\n\
+             1,1,k,\"(256, 1, 1)\",\"(64, 1, 1)\",0,8.0,1000,31920.002\n";
+        let found = read_text("page.csv", text, &Options::default()).unwrap();
+        let clocks: Vec<Option<f64>> = (0..2)
+            .map(|row| found.launches.get(row, Quantity::DramClock).map(|(clock, _)| clock))
+            .collect();
+        assert_eq!(clocks, [Some(1.593e9), None]);
+        assert_eq!(found.devices[0].observed_memory_clock, Some(Hertz::new(1.593e9)));
     }
 }

@@ -4,7 +4,7 @@ use super::advice::AdviceColumn;
 use super::shapes::{Shape, Shapes};
 use super::uniform::Uniform;
 use super::{HintId, NameId, Origin, OriginId, Pipe, Profile, Quantity, ToolAdvice};
-use crate::units::{BEYOND_ALL, Bytes, Flops, Seconds};
+use crate::units::{Bytes, Flops, Seconds};
 
 /// The identity of a launch, without its measured values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,19 +49,10 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Adds a value in SI base units. What is not finite or impossibly large, a negative amount of what adds up, a time
-    /// that is not above zero, and a clock or peak rate below one per second count as missing and are ignored.
+    /// Adds a value in SI base units; one that the quantity does not allow counts as missing and is ignored.
     pub fn set(&mut self, quantity: Quantity, value: f64, origin: OriginId) {
         let place = &mut self.places[quantity.index()];
-        let is_in_range = match quantity {
-            // A launch takes time: 0 is what a lost one looks like.
-            Quantity::Duration => value > 0.0,
-            _ if quantity.is_rate_of_device() => value >= 1.0,
-            _ if quantity.is_additive() => value >= 0.0,
-            _ => true,
-        };
-        let is_possible = value.abs() < BEYOND_ALL && is_in_range;
-        if is_possible && *place == 0 {
+        if quantity.allows(value) && *place == 0 {
             self.entries.push((quantity, value, origin));
             *place = self.entries.len() as u8;
         }
@@ -585,11 +576,13 @@ mod tests {
         }
         values.set(Quantity::SmClock, 0.0, two);
         values.set(Quantity::SmClock, -1.0, two);
+        values.set(Quantity::DramClock, 3.192e13, two);
         values.set(Quantity::L2HitRate, 0.0, two);
         launches.push(Head::default(), &values);
         let times = [0, 1, 2].map(|row| launches.get(row, Quantity::Duration));
         assert_eq!(times, [None, Some((1.5, one)), Some((2.5, two))]);
-        assert!(!launches.has(Quantity::DramBytes) && !launches.has(Quantity::SmClock));
+        let lost = [Quantity::DramBytes, Quantity::SmClock, Quantity::DramClock];
+        assert!(lost.into_iter().all(|quantity| !launches.has(quantity)));
         assert_eq!(launches.get(2, Quantity::L2HitRate), Some((0.0, two)));
         launches.retain(|row| row != 1);
         assert_eq!((launches.len(), launches.get(0, Quantity::Duration)), (2, None));

@@ -1,6 +1,7 @@
 //! The canonical quantities to which every profiler's columns are converted.
 
 use super::Pipe;
+use crate::units::{BEYOND_ALL, FASTEST_CLOCK};
 
 macro_rules! quantities {
     ($($(#[doc = $doc:literal])* $variant:ident, $column:literal, $unit:literal, $additive:literal;)*) => {
@@ -104,6 +105,28 @@ macro_rules! quantities {
                         | Quantity::L1Bandwidth
                         | Quantity::Peak(_)
                 )
+            }
+
+            /// Returns `true` if it is a clock.
+            #[must_use]
+            pub const fn is_clock(self) -> bool {
+                matches!(self, Quantity::SmClock | Quantity::DramClock)
+            }
+
+            /// Returns `true` if a launch can have this value, in SI base units. Not possible are what is not finite or
+            /// 10³⁰ and more, a negative amount of what adds up, a time that is not above zero, a clock or peak rate
+            /// below one per second, and a clock of 1 THz.
+            #[must_use]
+            pub fn allows(self, value: f64) -> bool {
+                let is_in_range = match self {
+                    // A launch takes time: 0 is what a lost one looks like.
+                    Quantity::Duration => value > 0.0,
+                    _ if self.is_clock() => (1.0..FASTEST_CLOCK).contains(&value),
+                    _ if self.is_rate_of_device() => value >= 1.0,
+                    _ if self.is_additive() => value >= 0.0,
+                    _ => true,
+                };
+                value.abs() < BEYOND_ALL && is_in_range
             }
 
             /// Returns `true` if values of several launches add up (bytes do, a hit rate does not).

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Reached;
 use super::profiler::Profiler;
-use crate::units::{Bytes, Hertz, Seconds};
+use crate::units::{Bytes, FASTEST_CLOCK, Hertz, Seconds};
 
 /// What a file records of the time of its GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -174,9 +174,6 @@ pub struct DeviceHint {
     pub reached: Option<Reached>,
 }
 
-/// No clock is as fast, in Hz: one that is counted in another unit.
-const FASTEST: f64 = 1e12;
-
 impl DeviceHint {
     /// Returns the compute capability or the AMD target, whichever identifies the architecture.
     #[must_use]
@@ -185,11 +182,11 @@ impl DeviceHint {
     }
 
     /// Takes attributes of zero, and clocks beyond all, for unknown.
-    pub(super) fn forget_impossible(&mut self) {
+    pub(crate) fn forget_impossible(&mut self) {
         for clock in
             [&mut self.max_sm_clock, &mut self.max_memory_clock, &mut self.observed_memory_clock]
         {
-            *clock = clock.filter(|clock| (1.0..FASTEST).contains(&clock.get()));
+            *clock = clock.filter(|clock| (1.0..FASTEST_CLOCK).contains(&clock.get()));
         }
         self.sms = self.sms.filter(|sms| *sms > 0);
         self.memory_bus_bits = self.memory_bus_bits.filter(|bits| *bits > 0);

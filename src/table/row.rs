@@ -2,6 +2,7 @@
 
 use super::cell::Cell;
 use crate::model::{DeviceHint, Dim3, Origin, OriginKind, Quantity, Shape};
+use crate::units::FASTEST_CLOCK;
 
 /// Why a cell or a whole row cannot be used, in lowercase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +120,9 @@ impl Row {
         let Some(value) = cell.number() else { return Ok(()) };
         if value < 0.0 && (quantity.is_additive() || quantity.is_rate_of_device()) {
             return Err(Fault::Cell("negative"));
+        }
+        if quantity.is_clock() && value >= FASTEST_CLOCK {
+            return Err(Fault::Cell("beyond any clock"));
         }
         let kind = OriginKind::Measured;
         self.values.push(Value { quantity, value, kind, low: None, high: None });

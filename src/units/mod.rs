@@ -41,6 +41,9 @@ pub use shown::{
 /// Amounts from here on are a mistake, in any unit: more than 10²² years in seconds; its square is still finite.
 pub(crate) const BEYOND_ALL: f64 = 1e30;
 
+/// No clock is as fast, in Hz: one that is counted in another unit.
+pub(crate) const FASTEST_CLOCK: f64 = 1e12;
+
 /// Methods of every newtype around a number; schemas show the plain number.
 macro_rules! number {
     ($name:ident) => {
