@@ -102,6 +102,9 @@ fn blocks(report: &Report<'_>, kernel: &Kernel) -> Vec<Block> {
 
 fn savings(report: &Report<'_>, kernel: &Kernel) -> Option<String> {
     if kernel.is_unproven() && kernel.savings_high > Seconds::ZERO {
+        if verdict::is_all(kernel.savings_high, kernel.measured) {
+            return Some("unproven and not bounded: too little was counted".to_owned());
+        }
         let most = si(kernel.savings_high.get(), "s");
         return Some(format!("unproven: at most {most}, no certain cause was found"));
     }

@@ -198,8 +198,20 @@ pub(super) fn faster(analysis: &Analysis, speedup: impl std::fmt::Display) -> St
 fn unproven(report: &Report<'_>) -> Option<String> {
     let unproven = report.analysis.totals.savings_unproven;
     let is_worth_it = unproven >= report.analysis.smallest_win() && unproven > Seconds::ZERO;
-    is_worth_it
-        .then(|| format!("at most {} more, where no certain cause was found", time(unproven)))
+    is_worth_it.then(|| {
+        if is_all(unproven, report.analysis.totals.measured) {
+            return "not bounded: too little was counted to say how much of the time is needed"
+                .to_owned();
+        }
+        format!("at most {} more, where no certain cause was found", time(unproven))
+    })
+}
+
+/// Whether what may be saved of a time is as good as all of it, which bounds nothing.
+pub(super) fn is_all(savings: Seconds, of: Seconds) -> bool {
+    /// The rest is a launch's least time.
+    const ALL: f64 = 0.99;
+    savings >= of * ALL
 }
 
 /// From which ratio and which savings on a kernel is flagged in this run, and why.
@@ -321,6 +333,11 @@ mod tests {
         assert_eq!(
             unproven(&bench.report()).unwrap(),
             "at most 4.00 ms more, where no certain cause was found"
+        );
+        bench.analysis.totals.savings_unproven = ms(9.95);
+        assert_eq!(
+            unproven(&bench.report()).unwrap(),
+            "not bounded: too little was counted to say how much of the time is needed"
         );
         bench.analysis.totals.savings = ms(0.01);
         assert_eq!(savings(&bench.report()).unwrap(), "10.0 µs (0.1%): too little to matter");
