@@ -42,6 +42,12 @@ pub(super) fn ask(sample: &Sample) -> Detection {
 /// # Errors
 /// When none does, or several do; the error lists what was considered.
 pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestError> {
+    if reading.sample.has_lone_returns() {
+        let path = &reading.source.path;
+        return Err(reading
+            .error("its lines end in a carriage return alone, so all of it is one line")
+            .help(format!("write line feeds: tr '\\r' '\\n' < {path} > NEW")));
+    }
     let detection = ask(&reading.sample);
     let yes: Vec<_> =
         detection.answers.iter().filter(|(_, sniff)| matches!(sniff, Sniff::Yes(_))).collect();
@@ -133,6 +139,21 @@ mod tests {
             }
         }
         assert!(told * 2 > of_format.len().pow(2), "{told}");
+    }
+
+    #[test]
+    fn lines_that_end_in_carriage_returns_are_named() {
+        let page = "ID,Kernel Name,Metric Name,Metric Unit,Metric Value\r0,k,a,ns,1\r";
+        let error = read_text("run.csv", page, &Options::default()).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.ends_with("its lines end in a carriage return alone, so all of it is one line"),
+            "{text}"
+        );
+        assert_eq!(error.next_step(), Some("write line feeds: tr '\\r' '\\n' < run.csv > NEW"));
+        // Blanks between the words of JSON.
+        let error = read_text("run.json", "{\r\"a\": 1\r}", &Options::default()).unwrap_err();
+        assert!(!error.to_string().contains("carriage"), "{error}");
     }
 
     #[test]

@@ -69,6 +69,14 @@ impl Sample {
         }
     }
 
+    /// Whether the lines of a table end in carriage returns alone; in JSON they are blanks.
+    pub(super) fn has_lone_returns(&self) -> bool {
+        let text = self.text.trim_start();
+        let is_table = !self.binary && !text.starts_with(['{', '[']);
+        // The sample may end between a carriage return and its line feed.
+        is_table && text.trim_end_matches('\r').contains('\r') && !text.contains('\n')
+    }
+
     /// The text.
     #[must_use]
     pub fn text(&self) -> &str {
