@@ -51,7 +51,8 @@ impl Unknown {
         let (reason, help) = (cause.to_string(), cause.help());
         let candidates = match cause {
             CatalogError::Unidentified { candidates, .. }
-            | CatalogError::Ambiguous { candidates, .. } => candidates,
+            | CatalogError::Ambiguous { candidates, .. }
+            | CatalogError::Part { candidates, .. } => candidates,
             CatalogError::NotFound { nearest, .. } => nearest,
             _ => Vec::new(),
         };

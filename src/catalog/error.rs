@@ -15,6 +15,14 @@ pub enum CatalogError {
         /// Unique names of the most similar devices, best first; may be empty.
         nearest: Vec<String>,
     },
+    /// The name is a part of the names of several devices.
+    #[error("{name:?} fits several devices: {}", listed(.candidates))]
+    Part {
+        /// The name as given.
+        name: String,
+        /// Their unique names, at least two.
+        candidates: Vec<String>,
+    },
     /// Several devices share the name and the export does not say which one it is.
     #[error("several devices are named {name:?}: {}", quoted(.candidates))]
     Ambiguous {
@@ -79,7 +87,7 @@ impl CatalogError {
             Self::NotFound { .. } => "list all names with `rooflint devices`; add a missing \
                 device with about six lines of TOML and --devices FILE"
                 .to_owned(),
-            Self::Ambiguous { candidates, .. } => {
+            Self::Ambiguous { candidates, .. } | Self::Part { candidates, .. } => {
                 format!("choose one of them, such as --device {:?}", first(candidates))
             }
             Self::Unidentified { candidates, .. } if candidates.is_empty() => {

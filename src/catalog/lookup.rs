@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::device::{Device, Provenance};
 use super::error::{CatalogError, listed};
 use super::evidence::{Evidence, alike, is_gfx};
-use super::names::{nearest, normalized, run_together, split_mig};
+use super::names::{nearest, normalized, run_together, split_mig, with_part};
 use super::observed::Observed;
 use super::{BuiltinDevice, DEVICES, file};
 use crate::model::DeviceHint;
@@ -103,8 +103,8 @@ impl Catalog {
     /// clock, L2 and SM clock decide. A MIG suffix is ignored.
     ///
     /// # Errors
-    /// [`CatalogError::NotFound`] with similar names, [`CatalogError::Ambiguous`] with the
-    /// candidates.
+    /// [`CatalogError::NotFound`] with similar names, [`CatalogError::Part`] and
+    /// [`CatalogError::Ambiguous`] with the candidates.
     pub fn find(&self, name: &str, hint: &DeviceHint) -> Result<Device, CatalogError> {
         self.find_by(name, hint, &Observed::default())
     }
@@ -127,8 +127,12 @@ impl Catalog {
         let (whole, slice) = split_mig(name);
         let named = self.called(whole)?;
         if named.is_empty() {
-            let nearest = nearest(whole, &self.spellings()?);
-            return Err(CatalogError::NotFound { name: name.to_owned(), nearest });
+            let (name, spellings) = (name.to_owned(), self.spellings()?);
+            let candidates = with_part(whole, &spellings);
+            if candidates.len() > 1 {
+                return Err(CatalogError::Part { name, candidates });
+            }
+            return Err(CatalogError::NotFound { name, nearest: nearest(whole, &spellings) });
         }
         let candidates: Vec<String> = named.iter().map(|device| device.name.clone()).collect();
         let narrow = |named| Evidence::of(hint, observed).narrow(named).best;
@@ -167,10 +171,14 @@ impl Catalog {
                 Ok(Identified { device, how: format!("named by {from}") })
             }
             // Profilers of AMD write the name of a series, such as `MI200`.
-            Err(error @ CatalogError::NotFound { .. }) if hint.gfx.is_some() => {
+            Err(error @ (CatalogError::NotFound { .. } | CatalogError::Part { .. }))
+                if hint.gfx.is_some() =>
+            {
                 self.by_attributes(hint, &Evidence::of(hint, observed)).map_err(|_| error)
             }
-            Err(error @ CatalogError::NotFound { .. }) => from_attributes(hint).ok_or(error),
+            Err(error @ (CatalogError::NotFound { .. } | CatalogError::Part { .. })) => {
+                from_attributes(hint).ok_or(error)
+            }
             Err(error) => Err(error),
         }
     }

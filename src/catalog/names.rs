@@ -69,6 +69,28 @@ pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
     shown
 }
 
+/// Returns the proposals of `names` whose words begin with those of a part such as `A100` or `MI300`, in alphabetical
+/// order.
+pub(super) fn with_part(part: &str, names: &[(String, String)]) -> Vec<String> {
+    let part = normalized(part);
+    let fits = |name: &str| {
+        let name = normalized(name);
+        // A100 is no part of A1000.
+        let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+        let begins = |word: &str, wanted: &str| {
+            let cuts_number = wanted.ends_with(|c: char| c.is_ascii_digit());
+            word.strip_prefix(wanted).is_some_and(|rest| !(cuts_number && goes_on(rest)))
+        };
+        let has = |wanted: &str| words(&name).any(|word| begins(word, wanted));
+        words(&part).next().is_some() && words(&part).all(has)
+    };
+    let fitting = names.iter().filter(|(spelling, _)| fits(spelling));
+    let mut found: Vec<String> = fitting.map(|(_, proposal)| proposal.clone()).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// Returns those of `names` that are the wanted one but for blanks: `RTX4090`, `MI 300X`.
 pub(super) fn run_together<'n>(wanted: &str, names: &'n [(String, String)]) -> Vec<&'n str> {
     // Digits stay apart: the first GPU of that name, `H20 0`, is not an H200.

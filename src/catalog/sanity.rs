@@ -381,14 +381,17 @@ fn whole_names_are_compared_never_parts() {
     assert_eq!(find("NVIDIA RTX A1000").unwrap().name, "RTX A1000");
     assert_eq!(find("NVIDIA GeForce RTX 4070").unwrap().name, "GeForce RTX 4070");
     assert_eq!(find("NVIDIA GeForce RTX 4070 Laptop GPU").unwrap().name, "GeForce RTX 4070 Laptop");
-    for absent in ["NVIDIA RTX A10000", "A100", "H", "", "NVIDIA GeForce RTX 4070 Mobile GPU"] {
+    for absent in ["NVIDIA RTX A10000", "A10G9", "", "NVIDIA GeForce RTX 4070 Mobile GPU"] {
         assert!(matches!(find(absent), Err(CatalogError::NotFound { .. })), "{absent}");
     }
-    let CatalogError::NotFound { nearest, .. } = find("A100").unwrap_err() else { panic!() };
-    assert!(
-        !nearest.is_empty() && nearest.iter().all(|name| name.starts_with("A100")),
-        "{nearest:?}"
-    );
+    for (part, some) in
+        [("A100", "A100 SXM4 80GB"), ("MI300", "Instinct MI300X"), ("V100", "Tesla V100 PCIe 16GB")]
+    {
+        let CatalogError::Part { candidates, .. } = find(part).unwrap_err() else { panic!() };
+        let has_part = |name: &String| name.contains(part) && !name.contains("A1000");
+        assert!(candidates.iter().any(|name| name == some), "{candidates:?}");
+        assert!(candidates.iter().all(has_part), "{candidates:?}");
+    }
     let CatalogError::Ambiguous { candidates, .. } = find("NVIDIA H100").unwrap_err() else {
         panic!()
     };
