@@ -165,7 +165,7 @@ fn intensity() -> Vec<Column> {
         column(
             "arithmetic_intensity_flop_per_byte",
             Number("FLOP/B"),
-            "FLOPs over bytes",
+            "FLOPs over bytes; absent if launches lack one that others have",
             |_, kernel| kernel.intensity().map(|intensity| Cell::Number(intensity.get())),
         ),
         column(
