@@ -10,7 +10,7 @@ use crate::analysis::{Analysis, Explanation, Kernel};
 use crate::model::Origin;
 use crate::roofline;
 use crate::rules::{self, Finding, NOT_ESTIMATED};
-use crate::taxonomy::Category;
+use crate::taxonomy::{Category, Kind};
 use crate::units::{self, Seconds};
 
 /// One kernel with its arithmetic.
@@ -129,7 +129,9 @@ fn kind(kernel: &Kernel) -> (String, String) {
     if class.category == Category::Unknown {
         return ("unknown".to_owned(), "its name fits no rule".to_owned());
     }
-    let kind = class.kind.map_or_else(String::new, |kind| format!(", {}", kind.key()));
+    let is_other = |kind: &Kind| kind.key() != class.category.key();
+    let kind =
+        class.kind.filter(is_other).map_or_else(String::new, |kind| format!(", {}", kind.key()));
     let by = if class.by_operator { "by its operator" } else { "by its name" };
     let mut told = vec![by.to_owned()];
     told.extend(class.library.as_ref().map(|library| format!("library {library}")));
