@@ -21,7 +21,7 @@ pub struct Work {
     pub pipe: Pipe,
     /// Operations of all launches (FMA = 2).
     pub operations: Flops,
-    /// Number of launches in which they were counted; 0 if a partial document does not state it.
+    /// Number of launches in which they were counted.
     pub launches: u64,
     /// Least time of these operations on the pipe; zero for zero work.
     pub time: Seconds,
@@ -187,6 +187,10 @@ pub struct Kernel {
     pub(crate) is_algorithmic: bool,
     /// True if launches that were judged lack bytes or operations that others have: sums over them have no ratio.
     pub(crate) is_partly_counted: bool,
+    /// Number of launches with operations on any pipe.
+    pub(crate) with_work: u64,
+    /// True if a launch has operations on every pipe.
+    pub(crate) has_all_pipes: bool,
     /// True if tensor pipes were seen to be active.
     pub(crate) has_tensor_activity: bool,
     /// Results of the profiler's own rules; empty if the export has none.
@@ -249,6 +253,12 @@ impl Kernel {
     pub fn is_by_busy_time(&self) -> bool {
         let memory = self.memory_time.unwrap_or_default();
         self.math_time.is_none() && self.roofline_time.is_some_and(|time| time > memory * 1.001)
+    }
+
+    /// Returns the launches that the operations on a pipe are of: those in which it was counted, or all with any
+    /// operations where launches run on different pipes.
+    pub(crate) fn launches_of(&self, work: &Work) -> u64 {
+        if self.has_all_pipes { work.launches } else { self.with_work }
     }
 
     /// Returns the floating-point operations on all pipes; `None` if none were counted.

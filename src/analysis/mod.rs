@@ -529,6 +529,8 @@ fn add_up(
         longest: sums.longest.0,
         is_algorithmic: sums.algorithmic,
         is_partly_counted: part.is_partly_counted(),
+        with_work: part.launches_with_work,
+        has_all_pipes: part.has_all_pipes(),
         has_tensor_activity: part.tensor_activity.get() > 0.0,
         work,
         tool_advice: sums.advice.named(profile),

@@ -355,6 +355,7 @@ impl Partial {
                     return Err(format!("figure {name:?} is negative"));
                 }
             }
+            record.complete();
             let hint = profile.launches.head(part.row).device;
             let hint = profile.devices.get(usize::from(hint.0)).cloned().unwrap_or_default();
             let device =

@@ -50,6 +50,8 @@ pub(super) enum PartKey {
     TensorActivity,
     Bytes,
     LaunchesWithBytes,
+    LaunchesWithWork,
+    MostPipes,
     SavingsLow,
     Savings,
     SavingsHigh,
@@ -113,7 +115,7 @@ impl Figure {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Record(pub(super) BTreeMap<Key, Figure>);
 
-const PART: [PartKey; 22] = [
+const PART: [PartKey; 24] = [
     PartKey::Launches,
     PartKey::Time,
     PartKey::Roofline,
@@ -128,6 +130,8 @@ const PART: [PartKey; 22] = [
     PartKey::TensorActivity,
     PartKey::Bytes,
     PartKey::LaunchesWithBytes,
+    PartKey::LaunchesWithWork,
+    PartKey::MostPipes,
     PartKey::SavingsLow,
     PartKey::Savings,
     PartKey::SavingsHigh,
@@ -196,6 +200,8 @@ impl PartKey {
             Self::TensorActivity => "tensor_activity_s".to_owned(),
             Self::Bytes => "bytes".to_owned(),
             Self::LaunchesWithBytes => "launches_with_bytes".to_owned(),
+            Self::LaunchesWithWork => "launches_with_work".to_owned(),
+            Self::MostPipes => "most_pipes".to_owned(),
             Self::SavingsLow => "savings_low_s".to_owned(),
             Self::Savings => "savings_s".to_owned(),
             Self::SavingsHigh => "savings_high_s".to_owned(),
@@ -307,6 +313,23 @@ impl Record {
         };
         let is_said = |key: &Key, figure: &Figure| is_counted(key) || *figure != key.empty();
         Self(figures.filter(|(key, figure)| is_said(key, figure)).collect())
+    }
+
+    /// Adds what summaries of earlier versions do not state: work counts as that of all launches.
+    pub(super) fn complete(&mut self) {
+        for of in [Key::Judged as fn(PartKey) -> Key, Key::Rest] {
+            let has_work = |pipe: &&Pipe| self.0.contains_key(&of(PartKey::Operations(**pipe)));
+            let pipes: Vec<Pipe> = Pipe::ALL.iter().filter(has_work).copied().collect();
+            if pipes.is_empty() || self.0.contains_key(&of(PartKey::LaunchesWithWork)) {
+                continue;
+            }
+            let launches = Figure::Count(self.get(of(PartKey::Launches)) as u64);
+            self.0.insert(of(PartKey::MostPipes), Figure::Greatest(pipes.len() as f64));
+            let keys = pipes.into_iter().map(PartKey::PipeLaunches);
+            for key in keys.chain([PartKey::LaunchesWithWork]) {
+                self.0.insert(of(key), launches.clone());
+            }
+        }
     }
 
     /// Adds the figures of other launches of the kernel.
@@ -426,6 +449,8 @@ impl Part {
             PartKey::TensorActivity => Place::Sum(&mut self.tensor_activity),
             PartKey::Bytes => Place::Sum(&mut self.bytes),
             PartKey::LaunchesWithBytes => Place::Count(&mut self.launches_with_bytes),
+            PartKey::LaunchesWithWork => Place::Count(&mut self.launches_with_work),
+            PartKey::MostPipes => Place::Greatest(&mut self.most_pipes),
             PartKey::SavingsLow => Place::Sum(&mut self.savings_low),
             PartKey::Savings => Place::Sum(&mut self.savings),
             PartKey::SavingsHigh => Place::Sum(&mut self.savings_high),

@@ -41,6 +41,9 @@ pub(super) struct Part {
     pub(super) bytes: ExactSum,
     pub(super) launches_with_bytes: u64,
     pub(super) work: Vec<PipeSum>,
+    /// Launches with operations on any pipe, and on how many pipes one of them has some at most.
+    pub(super) launches_with_work: u64,
+    pub(super) most_pipes: f64,
     pub(super) savings_low: ExactSum,
     pub(super) savings: ExactSum,
     pub(super) savings_high: ExactSum,
@@ -211,8 +214,15 @@ impl Average {
 impl Part {
     /// Returns `true` if some of its launches lack bytes or operations that others have.
     pub(super) fn is_partly_counted(&self) -> bool {
-        let counts = self.work.iter().map(|sum| sum.launches).chain([self.launches_with_bytes]);
+        let of_pipes = self.work.iter().map(|sum| sum.launches).filter(|_| self.has_all_pipes());
+        let counts = of_pipes.chain([self.launches_with_bytes, self.launches_with_work]);
         counts.filter(|launches| *launches > 0).any(|launches| launches < self.launches)
+    }
+
+    /// Returns `true` if a launch has operations on every pipe: others lack the counter of a pipe. Else they may run
+    /// on different pipes, each counted.
+    pub(super) fn has_all_pipes(&self) -> bool {
+        self.most_pipes >= self.work.len() as f64
     }
 
     /// Returns the time of the traffic at a level other than DRAM; `None` if no launch has it.
@@ -257,6 +267,8 @@ impl Part {
             self.bytes.add(bytes.get() * count);
             self.launches_with_bytes += launches;
         }
+        self.launches_with_work += if judged.work.is_empty() { 0 } else { launches };
+        self.most_pipes = self.most_pipes.max(judged.work.len() as f64);
         for work in &judged.work {
             let sum = self.work_on(work.pipe);
             sum.operations.add(work.operations.get() * count);

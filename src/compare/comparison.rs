@@ -65,8 +65,8 @@ pub struct Split {
     pub share: Share,
     /// By how much they moved against those that stayed.
     pub evidence: Evidence,
-    /// What their SM clocks made of it, if all that moved have clocks: a lower clock slows kernels that math limits,
-    /// and leaves the others.
+    /// What the SM clock made of that, if all that moved have clocks: a lower clock slows kernels that math limits, and
+    /// leaves the others.
     pub clock: Option<Shift>,
 }
 

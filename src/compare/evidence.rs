@@ -197,7 +197,7 @@ pub struct Measured {
     pub headroom: Option<Factor>,
     /// Lower bound of headroom, given what was not counted.
     pub headroom_low: Option<Factor>,
-    /// Potential savings, in seconds.
+    /// Potential savings over the launches whose time is compared, in seconds.
     pub savings_s: Seconds,
     /// Mean SM clock, in hertz.
     pub clock_hz: Option<Hertz>,

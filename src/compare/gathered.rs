@@ -42,7 +42,7 @@ impl Gathered {
 }
 
 /// A sum over the launches in which something was counted as one over so many: files of other ranks may lack counters.
-fn over_all(sum: f64, counted: u64, launches: u64) -> f64 {
+pub(super) fn over_all(sum: f64, counted: u64, launches: u64) -> f64 {
     if counted == 0 || counted >= launches { sum } else { sum / counted as f64 * launches as f64 }
 }
 
@@ -53,7 +53,7 @@ impl RunKernel {
         let over_all = |sum: f64, counted: u64| over_all(sum, counted, launches);
         let on = |is_chosen: &dyn Fn(Pipe) -> bool| {
             let chosen = kernel.work.iter().filter(|work| is_chosen(work.pipe));
-            let sums = chosen.map(|work| over_all(work.operations.get(), work.launches));
+            let sums = chosen.map(|work| over_all(work.operations.get(), kernel.launches_of(work)));
             sums.reduce(|one, two| one + two).map(Flops::new)
         };
         self.bytes = kernel.bytes.map(|bytes| Bytes::new(over_all(bytes.get(), kernel.counted)));

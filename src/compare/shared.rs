@@ -159,9 +159,16 @@ impl Table<'_> {
             single()
         };
         let share = Share::new(moved.share.min(1.0));
+        let shift_of = |runs: &Both<Vec<f64>>| {
+            let times = runs.as_ref().map(|runs| runs.iter().copied().map(Some).collect());
+            self.of_whole(&times).0.shift
+        };
         let clock = moved.cycles.map(|cycles| {
-            let times = moved.runs.as_ref().map(|runs| runs.iter().copied().map(Some).collect());
-            self.of_whole(&times).0.shift - cycles
+            let of_moved = shift_of(&moved.runs) - cycles;
+            // As far as those that stayed followed the clock, too, it is not in the difference.
+            let stayed = shift_of(&offsets.runs);
+            let of_stayed = offsets.cycles.map_or(of_moved, |cycles| stayed - cycles);
+            of_moved - stayed.min(of_stayed).max(Shift::ZERO)
         });
         Split { moved: moved.kernels, stayed: offsets.kernels, share, evidence, clock }
     }

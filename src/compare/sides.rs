@@ -227,6 +227,20 @@ impl<'a> Group<'a> {
         self.by_run.iter().zip(&self.warmup).map(of).collect()
     }
 
+    /// Savings of all kernels over the launches whose time is compared, averaged over the runs in which it occurs:
+    /// those that can be judged stand for the others.
+    fn savings(&self, runs: f64) -> Seconds {
+        let of = |kernel: &RunKernel, warmup: u32| {
+            if kernel.judged_s <= Seconds::ZERO {
+                return Seconds::ZERO;
+            }
+            kernel.savings_s * (kernel.whole_s(warmup) / kernel.judged_s)
+        };
+        let by_run = self.by_run.iter().zip(&self.warmup);
+        let all = by_run.flat_map(|(kernels, warmup)| kernels.iter().map(|one| of(one, *warmup)));
+        all.sum::<Seconds>() / runs
+    }
+
     /// By how much the work of a launch differs between two sides, as far as both counted it.
     pub(super) fn other_work(groups: &Both<Self>, normalized: bool) -> Option<WorkChange> {
         let per_launch = |of: &dyn Fn(&RunKernel) -> Option<f64>| {
@@ -300,7 +314,7 @@ impl<'a> Group<'a> {
             fp64_flops: whole(&|kernel| kernel.fp64_flops.map(Flops::get)).map(Flops::new),
             headroom: (roofline_time > Seconds::ZERO).then(|| over(roofline_time)),
             headroom_low: high.filter(|high| *high > Seconds::ZERO).map(over),
-            savings_s: time(&|kernel| kernel.savings_s),
+            savings_s: self.savings(per_run),
             clock_hz: self.clock(),
             category: first.map(|kernel| kernel.category.clone()).unwrap_or_default(),
             operator: self.operator(),

@@ -408,7 +408,7 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
     if kernel.is_partly_counted {
         let of = |what: &str, launches: u64| format!("{what} {launches}");
         let bytes = kernel.bytes.map(|_| of("bytes", kernel.counted));
-        let work = kernel.work.iter().map(|work| of(work.pipe.label(), work.launches));
+        let work = kernel.work.iter().map(|work| of(work.pipe.label(), kernel.launches_of(work)));
         lines.add(
             "partly counted",
             bytes.into_iter().chain(work).collect::<Vec<_>>().join(", "),

@@ -11,13 +11,14 @@ bytes = { column = "mb", unit = "MB" }
 flops = [
   { column = "fp32", unit = "FLOP", precision = "fp32_vector" },
   { column = "fp64", unit = "FLOP", precision = "fp64_vector" },
+  { column = "fp16", unit = "FLOP", precision = "fp16_vector" },
 ]
 "#;
 
-/// One of the ten launches of a kernel: megabytes, and operations in single and in double precision.
-type Counted = [Option<f64>; 3];
+/// One of the ten launches of a kernel: megabytes, and operations in single, double and half precision.
+type Counted = [Option<f64>; 4];
 
-const ALL: Counted = [Some(20.0), Some(1e8), Some(1e6)];
+const ALL: Counted = [Some(20.0), Some(1e8), Some(1e6), None];
 
 /// Writes three runs of two kernels, of which `of` says what was counted in each launch.
 fn runs(folder: &Path, label: &str, of: impl Fn(usize) -> Counted) {
@@ -25,7 +26,7 @@ fn runs(folder: &Path, label: &str, of: impl Fn(usize) -> Counted) {
     // No two runs are the same.
     let first: usize = label.bytes().map(usize::from).sum();
     for seed in 0..3 {
-        let mut text = "name,us,mb,fp32,fp64\n".to_owned();
+        let mut text = "name,us,mb,fp32,fp64,fp16\n".to_owned();
         for (name, time) in [("norm", 900.0), ("gelu", 500.0)] {
             for launch in 0..10 {
                 let noise = ((launch * 7 + seed * 3) % 5) as f64 / 1000.0;
@@ -39,12 +40,16 @@ fn runs(folder: &Path, label: &str, of: impl Fn(usize) -> Counted) {
     }
 }
 
-/// The findings of a gate that allows 10% more of a metric.
 fn gate(folder: &Path, metric: &str, current: &str, warmup: &str) -> Outcome {
+    compared(folder, metric, [current, "all"], warmup)
+}
+
+/// The findings of a gate that allows 10% more of a metric; current side and baseline.
+fn compared(folder: &Path, metric: &str, sides: [&str; 2], warmup: &str) -> Outcome {
     let policy = format!("[[gate.limit]]\nmetric = \"{metric}\"\nworse = \"10%\"\n");
     std::fs::write(folder.join("rooflint.toml"), policy).unwrap();
-    let current = format!("{current}-*.csv");
-    let arguments = ["gate", &current, "--baseline", "all-*.csv", "--map", "map.toml"];
+    let [current, baseline] = sides.map(|side| format!("{side}-*.csv"));
+    let arguments = ["gate", &current, "--baseline", &baseline, "--map", "map.toml"];
     rooflint(folder, &[&arguments[..], &["--device", "L4", "--warmup", warmup]].concat())
 }
 
@@ -54,7 +59,7 @@ fn bytes_of_some_launches_are_those_of_a_launch_with_any_warmup() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let some = |is_counted: fn(usize) -> bool, megabytes: f64| {
-        move |launch: usize| [Some(megabytes).filter(|_| is_counted(launch)), None, None]
+        move |launch: usize| [Some(megabytes).filter(|_| is_counted(launch)), None, None, None]
     };
     runs(at, "all", some(|_| true, 20.0));
     runs(at, "early", some(|launch| launch < 6, 20.0));
@@ -77,9 +82,9 @@ fn operations_are_scaled_by_the_launches_of_their_pipe() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     runs(at, "all", |_| ALL);
-    runs(at, "half", |launch| [ALL[0], ALL[1], ALL[2].filter(|_| launch < 5)]);
-    runs(at, "double", |launch| [ALL[0], ALL[1], Some(2e6).filter(|_| launch < 5)]);
-    runs(at, "other", |launch| [ALL[0], ALL[1].filter(|_| launch < 5), ALL[2]]);
+    runs(at, "half", |launch| [ALL[0], ALL[1], ALL[2].filter(|_| launch < 5), None]);
+    runs(at, "double", |launch| [ALL[0], ALL[1], Some(2e6).filter(|_| launch < 5), None]);
+    runs(at, "other", |launch| [ALL[0], ALL[1].filter(|_| launch < 5), ALL[2], None]);
     for (metric, current, code) in
         [("fp64", "half", 0), ("fp64", "double", 1), ("flops", "half", 0), ("flops", "other", 0)]
     {
@@ -88,7 +93,55 @@ fn operations_are_scaled_by_the_launches_of_their_pipe() {
     }
     // The lacking pipe is in the baseline.
     runs(at, "now", |_| ALL);
-    runs(at, "all", |launch| [ALL[0], ALL[1].filter(|_| launch < 5), ALL[2]]);
+    runs(at, "all", |launch| [ALL[0], ALL[1].filter(|_| launch < 5), ALL[2], None]);
     let found = gate(at, "flops", "now", "0");
     assert_eq!(found.code, 0, "{}{}", found.out, found.err);
+}
+
+/// Launches that take turns on two pipes do as much as those on one: nothing was left uncounted.
+#[test]
+fn launches_on_different_pipes_are_each_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let on = |is_half: bool| match is_half {
+        true => [Some(20.0), None, None, Some(1e8)],
+        false => [Some(20.0), Some(1e8), None, None],
+    };
+    runs(at, "all", |_| on(false));
+    runs(at, "turns", |launch| on(launch % 2 == 0));
+    for [current, baseline] in [["turns", "all"], ["all", "turns"]] {
+        let found = compared(at, "flops", [current, baseline], "0");
+        assert_eq!(found.code, 0, "{}{}", found.out, found.err);
+    }
+    let file = at.join("turns-0.csv");
+    let explained = rooflint(
+        at,
+        &[
+            file.to_str().unwrap(),
+            "--map",
+            "map.toml",
+            "--device",
+            "L4",
+            "--kernel",
+            "#1",
+            "--explain",
+        ],
+    );
+    assert!(!explained.out.contains("partly counted"), "{}", explained.out);
+}
+
+/// The first five of ten launches are left out of the times, or the last five were not counted: savings are those of the
+/// launches that are compared.
+#[test]
+fn savings_are_of_the_launches_that_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "all", |_| ALL);
+    runs(at, "half", |launch| if launch < 5 { ALL } else { [None; 4] });
+    for warmup in ["0", "5"] {
+        for sides in [["half", "all"], ["all", "half"]] {
+            let found = compared(at, "savings", sides, warmup);
+            assert_eq!(found.code, 0, "{sides:?} {warmup}: {}{}", found.out, found.err);
+        }
+    }
 }
