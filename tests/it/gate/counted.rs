@@ -103,9 +103,9 @@ fn operations_are_scaled_by_the_launches_of_their_pipe() {
 fn launches_on_different_pipes_are_each_counted() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let on = |is_half: bool| match is_half {
-        true => [Some(20.0), None, None, Some(1e8)],
-        false => [Some(20.0), Some(1e8), None, None],
+    let on = |is_half: bool| {
+        let [single, half] = if is_half { [None, Some(1e8)] } else { [Some(1e8), None] };
+        [Some(20.0), single, None, half]
     };
     runs(at, "all", |_| on(false));
     runs(at, "turns", |launch| on(launch % 2 == 0));
