@@ -51,6 +51,7 @@ pub(super) enum PartKey {
     Bytes,
     LaunchesWithBytes,
     LaunchesWithWork,
+    LaunchesCounted,
     MostPipes,
     SavingsLow,
     Savings,
@@ -115,7 +116,7 @@ impl Figure {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Record(pub(super) BTreeMap<Key, Figure>);
 
-const PART: [PartKey; 24] = [
+const PART: [PartKey; 25] = [
     PartKey::Launches,
     PartKey::Time,
     PartKey::Roofline,
@@ -131,6 +132,7 @@ const PART: [PartKey; 24] = [
     PartKey::Bytes,
     PartKey::LaunchesWithBytes,
     PartKey::LaunchesWithWork,
+    PartKey::LaunchesCounted,
     PartKey::MostPipes,
     PartKey::SavingsLow,
     PartKey::Savings,
@@ -201,6 +203,7 @@ impl PartKey {
             Self::Bytes => "bytes".to_owned(),
             Self::LaunchesWithBytes => "launches_with_bytes".to_owned(),
             Self::LaunchesWithWork => "launches_with_work".to_owned(),
+            Self::LaunchesCounted => "launches_counted".to_owned(),
             Self::MostPipes => "most_pipes".to_owned(),
             Self::SavingsLow => "savings_low_s".to_owned(),
             Self::Savings => "savings_s".to_owned(),
@@ -315,7 +318,8 @@ impl Record {
         Self(figures.filter(|(key, figure)| is_said(key, figure)).collect())
     }
 
-    /// Adds what summaries of earlier versions do not state: work counts as that of all launches.
+    /// Adds what summaries of earlier versions do not state: work counts as that of the launches with bytes,
+    /// or of all.
     pub(super) fn complete(&mut self) {
         for of in [Key::Judged as fn(PartKey) -> Key, Key::Rest] {
             let has_work = |pipe: &&Pipe| self.0.contains_key(&of(PartKey::Operations(**pipe)));
@@ -323,10 +327,12 @@ impl Record {
             if pipes.is_empty() || self.0.contains_key(&of(PartKey::LaunchesWithWork)) {
                 continue;
             }
-            let launches = Figure::Count(self.get(of(PartKey::Launches)) as u64);
+            let with_bytes = self.get(of(PartKey::LaunchesWithBytes));
+            let all = self.get(of(PartKey::Launches));
+            let launches = Figure::Count(if with_bytes > 0.0 { with_bytes } else { all } as u64);
             self.0.insert(of(PartKey::MostPipes), Figure::Greatest(pipes.len() as f64));
             let keys = pipes.into_iter().map(PartKey::PipeLaunches);
-            for key in keys.chain([PartKey::LaunchesWithWork]) {
+            for key in keys.chain([PartKey::LaunchesWithWork, PartKey::LaunchesCounted]) {
                 self.0.insert(of(key), launches.clone());
             }
         }
@@ -450,6 +456,7 @@ impl Part {
             PartKey::Bytes => Place::Sum(&mut self.bytes),
             PartKey::LaunchesWithBytes => Place::Count(&mut self.launches_with_bytes),
             PartKey::LaunchesWithWork => Place::Count(&mut self.launches_with_work),
+            PartKey::LaunchesCounted => Place::Count(&mut self.launches_counted),
             PartKey::MostPipes => Place::Greatest(&mut self.most_pipes),
             PartKey::SavingsLow => Place::Sum(&mut self.savings_low),
             PartKey::Savings => Place::Sum(&mut self.savings),

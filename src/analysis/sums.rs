@@ -41,7 +41,9 @@ pub(super) struct Part {
     pub(super) bytes: ExactSum,
     pub(super) launches_with_bytes: u64,
     pub(super) work: Vec<PipeSum>,
-    /// Launches with operations on any pipe, and on how many pipes one of them has some at most.
+    /// Launches with bytes or operations; those with operations on any pipe, and on how many pipes one of them has some
+    /// at most.
+    pub(super) launches_counted: u64,
     pub(super) launches_with_work: u64,
     pub(super) most_pipes: f64,
     pub(super) savings_low: ExactSum,
@@ -216,7 +218,8 @@ impl Part {
     pub(super) fn is_partly_counted(&self) -> bool {
         let of_pipes = self.work.iter().map(|sum| sum.launches).filter(|_| self.has_all_pipes());
         let counts = of_pipes.chain([self.launches_with_bytes, self.launches_with_work]);
-        counts.filter(|launches| *launches > 0).any(|launches| launches < self.launches)
+        // Launches in which nothing was counted are in neither sum.
+        counts.filter(|launches| *launches > 0).any(|launches| launches < self.launches_counted)
     }
 
     /// Returns `true` if a launch has operations on every pipe: others lack the counter of a pipe. Else they may run
@@ -267,6 +270,8 @@ impl Part {
             self.bytes.add(bytes.get() * count);
             self.launches_with_bytes += launches;
         }
+        let is_counted = judged.bytes.is_some() || !judged.work.is_empty();
+        self.launches_counted += if is_counted { launches } else { 0 };
         self.launches_with_work += if judged.work.is_empty() { 0 } else { launches };
         self.most_pipes = self.most_pipes.max(judged.work.len() as f64);
         for work in &judged.work {

@@ -231,12 +231,13 @@ fn busy_time_bounds_headroom_only_where_bytes_were_counted() {
 /// MB, and 10 GFLOP over 100 MB is no intensity. E: 5 × 66.7 µs by bytes and 5 × 33 µs by operations.
 #[test]
 fn bytes_and_operations_of_other_launches_have_no_ratio() {
-    let explained = |with_bytes: usize| {
+    let explained = |with_bytes: usize, with_work: usize| {
         let mut text = "source,source_format,kernel,device,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,dram_bytes,\
              flops_fp32_vector\n".to_owned();
         for launch in 0..10 {
             let bytes = if launch < with_bytes { "20e6" } else { "" };
-            text.push_str(&format!("run,mapped,add,L4,0,1,4096,4096,256,100e-6,{bytes},1e9\n"));
+            let work = if launch < with_work { "1e9" } else { "" };
+            text.push_str(&format!("run,mapped,add,L4,0,1,4096,4096,256,100e-6,{bytes},{work}\n"));
         }
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run.csv");
@@ -247,13 +248,17 @@ fn bytes_and_operations_of_other_launches_have_no_ratio() {
         let page = std::fs::read_to_string(page).unwrap();
         (run(&[file, "--kernel", "#1", "--explain"]).stdout, page.contains("\"partly\":[0]"))
     };
-    let (some, is_said) = explained(5);
+    let (some, is_said) = explained(5, 10);
     assert!(some.contains("bytes 5, fp32 10") && is_said, "{some}");
     assert!(some.contains("max(t_mem, t_math) of each launch"), "{some}");
     assert!(some.contains("T ÷ E = 1.00 ms ÷ 498 µs"), "{some}");
     assert!(!some.contains("\n  I  ") && !some.contains("\n  busy  "), "{some}");
-    let (all, is_said) = explained(10);
-    assert!(all.contains("50.0 FLOP/B") && !all.contains("partly") && !is_said, "{all}");
+    // Both of the same launches, half of them or all.
+    for counted in [5, 10] {
+        let (both, is_said) = explained(counted, counted);
+        assert!(both.contains("50.0 FLOP/B") && !both.contains("partly") && !is_said, "{both}");
+    }
+    let (all, _) = explained(10, 10);
     assert!(
         all.contains("memory 66.7%, math 33.0%: from 60.0% on it waits for that unit"),
         "{all}"

@@ -165,7 +165,7 @@ fn intensity() -> Vec<Column> {
         column(
             "arithmetic_intensity_flop_per_byte",
             Number("FLOP/B"),
-            "FLOPs over bytes; absent if launches lack one that others have",
+            "FLOPs over bytes; absent if they are not of the same launches",
             |_, kernel| kernel.intensity().map(|intensity| Cell::Number(intensity.get())),
         ),
         column(
