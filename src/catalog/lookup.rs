@@ -304,7 +304,7 @@ impl Catalog {
             Some(capability) => format!("compute_capability = \"{capability}\"\n"),
             None => "compute_capability = ".to_owned(),
         };
-        let builtin = DEVICES.iter().filter(|builtin| builtin.text.contains(&line));
+        let builtin = DEVICES.iter().filter(|builtin| builtin.head().contains(&line));
         let shown = builtin.filter(|builtin| !self.user.iter().any(|own| hides(own, builtin)));
         let builtin: Result<Vec<Device>, _> = shown.map(BuiltinDevice::parse).collect();
         Ok(self.user.iter().filter(of).cloned().chain(builtin?).collect())
@@ -361,24 +361,26 @@ impl BuiltinDevice {
         Ok(device)
     }
 
-    /// Iterates over the lines before the first blank one, which have the names.
-    fn head(&self) -> impl Iterator<Item = &'static str> {
-        self.text.lines().take_while(|line| !line.is_empty())
+    /// Returns the lines before the first blank one, which have the names and the architecture.
+    pub(super) fn head(&self) -> &'static str {
+        self.text.find("\n\n").map_or(self.text, |end| &self.text[..=end])
     }
 
     /// Returns `true` if every word of the name occurs in the id or in the names: a cheap filter
     /// without false negatives.
     fn may_be_called(&self, normalized_name: &str) -> bool {
-        let occurs = |word: &[u8], text: &str| {
+        let occurs = |word: &[u8], text: &[u8]| {
             // The first letter rules most places out.
-            let begins = |part: &[u8]| part[0].eq_ignore_ascii_case(&word[0]);
-            let mut parts = text.as_bytes().windows(word.len());
-            parts.any(|part| begins(part) && part.eq_ignore_ascii_case(word))
+            let (small, capital) = (word[0].to_ascii_lowercase(), word[0].to_ascii_uppercase());
+            let mut places = memchr::memchr2_iter(small, capital, text);
+            places.any(|at| {
+                let part = text.get(at..at + word.len());
+                part.is_some_and(|part| part.eq_ignore_ascii_case(word))
+            })
         };
-        normalized_name
-            .split_whitespace()
-            .map(str::as_bytes)
-            .all(|word| occurs(word, self.id) || self.head().any(|line| occurs(word, line)))
+        let texts = [self.id.as_bytes(), self.head().as_bytes()];
+        let mut words = normalized_name.split_whitespace().map(str::as_bytes);
+        words.all(|word| texts.iter().any(|text| occurs(word, text)))
     }
 
     fn unique_name(&self) -> Option<&'static str> {

@@ -53,6 +53,13 @@ fn every_file_is_listed_and_every_listed_file_parses() {
             "{}",
             device.id
         );
+        // Searches look no further than the head.
+        let line = match (&device.compute_capability, &device.gfx) {
+            (Some(capability), _) => format!("\ncompute_capability = \"{capability}\"\n"),
+            (None, Some(gfx)) => format!("\ngfx = \"{gfx}\"\n"),
+            (None, None) => continue,
+        };
+        assert!(builtin.head().contains(&line), "{}", device.id);
     }
 }
 

@@ -198,7 +198,8 @@ impl Columns {
 
 /// Whether a line may be a header: every one names the silicon time, whole or cut.
 pub(super) fn names_time(line: &str) -> bool {
-    line.contains("Sil") || line.contains("sil") || line.contains("SIL")
+    let begins = |at: usize| ["Sil", "sil", "SIL"].iter().any(|name| line[at..].starts_with(name));
+    memchr::memchr2_iter(b'S', b's', line.as_bytes()).any(begins)
 }
 
 /// A column of fixed-width text.
