@@ -21,6 +21,9 @@ fn is_printable(text: &str) -> bool {
 /// Removes what could control a terminal or disguise a text: control and bidirectional characters.
 #[must_use]
 pub fn printable(text: &str) -> String {
+    if is_printable(text) {
+        return text.to_owned();
+    }
     let blank = |c| if matches!(c, '\t' | '\n' | '\r') { ' ' } else { c };
     text.chars().map(blank).filter(|c| is_plain(*c)).collect()
 }

@@ -1,6 +1,7 @@
 //! The launch table as a whole and as text: one row per launch, SI units in the column names.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io;
 
 use serde::{Serialize, Serializer};
@@ -235,7 +236,8 @@ impl<'p> Table<'p> {
                 match cells.beside(row, &mut of_row) {
                     None => {}
                     Some(Cell::Text(name)) => text.push_str(&guarded(&name)),
-                    Some(cell) => text.push_str(&cell.to_string()),
+                    // Writing to memory cannot fail.
+                    Some(cell) => _ = write!(text, "{cell}"),
                 }
                 writer.write_field(&text)?;
             }
