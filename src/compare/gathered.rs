@@ -1,12 +1,13 @@
 //! What is kept of a judged profile: the run of it.
 
+use super::counts::Counts;
 use super::run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
 use crate::analysis::{Analysis, Kernel, is_communication};
-use crate::model::{Launch, Pipe, Precision, Profile, Quantity};
+use crate::model::{Launch, Profile, Quantity};
 use crate::rules::{Finding, Findings};
-use crate::units::{Bytes, ExactSum, Flops, Hertz, Seconds};
+use crate::units::{ExactSum, Hertz, Seconds};
 
 /// Sums over the launches of a kernel.
 #[derive(Default)]
@@ -41,27 +42,6 @@ impl Gathered {
     }
 }
 
-/// A sum over the launches in which something was counted as one over so many: files of other ranks may lack counters.
-pub(super) fn over_all(sum: f64, counted: u64, launches: u64) -> f64 {
-    if counted == 0 || counted >= launches { sum } else { sum / counted as f64 * launches as f64 }
-}
-
-impl RunKernel {
-    /// Sets what was counted, each pipe by the launches that have its counter.
-    fn count(&mut self, kernel: &Kernel, warmup: u32) {
-        let launches = self.counted_launches(warmup);
-        let over_all = |sum: f64, counted: u64| over_all(sum, counted, launches);
-        let on = |is_chosen: &dyn Fn(Pipe) -> bool| {
-            let chosen = kernel.work.iter().filter(|work| is_chosen(work.pipe));
-            let sums = chosen.map(|work| over_all(work.operations.get(), kernel.launches_of(work)));
-            sums.reduce(|one, two| one + two).map(Flops::new)
-        };
-        self.bytes = kernel.bytes.map(|bytes| Bytes::new(over_all(bytes.get(), kernel.counted)));
-        self.flops = on(&|pipe| pipe.operation() == "FLOP");
-        self.fp64_flops = on(&|pipe| pipe.precision() == Precision::Fp64);
-    }
-}
-
 impl Run {
     /// Makes the run of an analyzed profile.
     ///
@@ -87,8 +67,9 @@ impl Run {
         let kernels = analysis.kernels.iter().zip(gathered).enumerate();
         let kernels = kernels.map(|(position, (kernel, gathered))| {
             let mut kept = run_kernel(kernel, gathered, total, found(position));
-            kept.count(kernel, warmup);
-            kept
+            kept.counts = Counts::of(kernel);
+            let launches = kept.counted_launches(warmup);
+            kept.counted(launches)
         });
         Self {
             schema: SCHEMA.to_owned(),
@@ -159,6 +140,7 @@ fn run_kernel(
         savings_s: kernel.savings,
         findings,
         rows: gathered.rows.unwrap_or_default(),
+        counts: Counts::default(),
     }
 }
 

@@ -5,6 +5,7 @@ mod both;
 mod comparison;
 mod conditions;
 mod contributions;
+mod counts;
 mod coverage;
 mod evidence;
 mod family;
@@ -12,6 +13,7 @@ mod gathered;
 mod kernels;
 mod noise;
 mod odd;
+#[cfg(feature = "frames")]
 mod over_ranks;
 mod pairing;
 mod proposals;
@@ -37,7 +39,8 @@ pub use evidence::{
 };
 pub use family::family;
 pub use noise::Noise;
-pub use over_ranks::OverRanks;
+#[cfg(feature = "frames")]
+pub(crate) use over_ranks::OverRanks;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};
 #[cfg(test)]
 pub(crate) use run::tests as made;

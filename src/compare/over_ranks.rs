@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::mem;
 
+use super::counts::Counts;
 use super::run::{Run, RunDevice, RunFile, RunKernel, SAMPLES, share, total};
-use crate::units::{Bytes, ExactSum, Flops, Hertz, Seconds};
+use crate::units::{ExactSum, Hertz, Seconds};
 
 /// Times of a kernel that are kept before they are thinned out.
 const KEPT: usize = 32 * SAMPLES;
@@ -15,7 +16,7 @@ const THINNED: usize = 8 * SAMPLES;
 
 /// The ranks of a job so far.
 #[derive(Debug, Default)]
-pub struct OverRanks {
+pub(crate) struct OverRanks {
     run: Option<Run>,
     kernels: Vec<Sums>,
     /// Where each kernel is among them.
@@ -43,9 +44,6 @@ struct Sums {
     measured: ExactSum,
     /// Launches that bytes and operations may be of.
     counted: u64,
-    bytes: Counted,
-    flops: Counted,
-    fp64_flops: Counted,
     judged: ExactSum,
     /// The same, roofline time and its upper bound over the ranks that have a roofline time.
     bounded: Option<[ExactSum; 3]>,
@@ -54,33 +52,6 @@ struct Sums {
     clock: (ExactSum, u64),
     samples: Samples,
     cycles: Samples,
-}
-
-/// The sum of figures over the launches of all ranks; those of a rank that lacks it count as the mean of the others.
-#[derive(Debug, Clone, Copy, Default)]
-struct Counted {
-    sum: ExactSum,
-    /// The launches that it is of.
-    launches: u64,
-}
-
-impl Counted {
-    fn add(&mut self, figure: Option<f64>, launches: u64) {
-        if let Some(figure) = figure {
-            self.sum.add(figure);
-            self.launches += launches;
-        }
-    }
-
-    /// Returns the sum over so many launches; `None` if no rank has it.
-    fn over(self, launches: u64) -> Option<f64> {
-        let sum = self.sum.get();
-        match self.launches {
-            0 => None,
-            counted if counted == launches => Some(sum),
-            counted => Some(sum / counted as f64 * launches as f64),
-        }
-    }
 }
 
 /// Values of single launches of several ranks, each with the launches that it stands for.
@@ -151,7 +122,7 @@ impl OverRanks {
     /// Adds the run of a rank; the order of the ranks matters only to the rows of launches.
     ///
     /// All must be judged by the same ceilings and leave out the same number of first launches.
-    pub fn add(&mut self, mut rank: Run) {
+    pub(crate) fn add(&mut self, mut rank: Run) {
         let kernels = mem::take(&mut rank.kernels);
         let rows = kernels.iter().map(|kernel| kernel.rows[1] + 1).max().unwrap_or(0);
         let devices = mem::take(&mut rank.devices);
@@ -200,7 +171,7 @@ impl OverRanks {
 
     /// Returns the run of all ranks under a label; `None` if none was added.
     #[must_use]
-    pub fn finish(self, label: String) -> Option<Run> {
+    pub(crate) fn finish(self, label: String) -> Option<Run> {
         let mut run = Run { label, ..self.run? };
         run.kernels = self.kernels.into_iter().map(Sums::kernel).collect();
         run.measured_s = total(run.kernels.iter().map(|kernel| kernel.measured_s));
@@ -252,13 +223,11 @@ impl Sums {
                 timed: 0,
                 cold: None,
                 findings: Vec::new(),
+                counts: Counts::default(),
                 ..kernel.clone()
             },
             measured: ExactSum::default(),
             counted: 0,
-            bytes: Counted::default(),
-            flops: Counted::default(),
-            fp64_flops: Counted::default(),
             judged: ExactSum::default(),
             bounded: None,
             savings: ExactSum::default(),
@@ -278,11 +247,8 @@ impl Sums {
         all.rows = [all.rows[0].min(kernel.rows[0]), all.rows[1].max(kernel.rows[1])];
         self.measured.add(kernel.measured_s.get());
         self.savings.add(kernel.savings_s.get());
-        let counted = kernel.counted_launches(0);
-        self.counted += counted;
-        self.bytes.add(kernel.bytes.map(Bytes::get), counted);
-        self.flops.add(kernel.flops.map(Flops::get), counted);
-        self.fp64_flops.add(kernel.fp64_flops.map(Flops::get), counted);
+        self.counted += kernel.counted_launches(0);
+        all.counts.add(kernel.counts);
         self.judged.add(kernel.judged_s.get());
         if let Some(roofline) = kernel.roofline_s {
             // Nothing bounds the sum where nothing bounds a part of it.
@@ -316,15 +282,13 @@ impl Sums {
             samples_s: self.samples.get().into_iter().map(Seconds::new).collect(),
             samples_cycles: self.cycles.get(),
             clock_hz: (clocked > 0).then(|| Hertz::new(clock.get() / clocked as f64)),
-            bytes: self.bytes.over(self.counted).map(Bytes::new),
-            flops: self.flops.over(self.counted).map(Flops::new),
-            fp64_flops: self.fp64_flops.over(self.counted).map(Flops::new),
             judged_s: Seconds::new(bounded.map_or(self.judged.get(), |[judged, ..]| judged)),
             roofline_s: bounded.map(|[_, roofline, _]| Seconds::new(roofline)),
             roofline_high_s: bounded.and_then(|[.., high]| finite(high)),
             savings_s: Seconds::new(self.savings.get()),
             ..self.kernel
         }
+        .counted(self.counted)
     }
 }
 
@@ -332,7 +296,7 @@ impl Sums {
 mod tests {
     use super::super::run::tests::{kernel, run};
     use super::*;
-    use crate::units::BytesPerSecond;
+    use crate::units::{Bytes, BytesPerSecond};
 
     /// Bandwidth is an estimate from the rank's own launches, which differs.
     #[test]
@@ -357,7 +321,7 @@ mod tests {
         let rank = |bytes: Option<f64>, roofline: Option<f64>| {
             let mut rank = run(vec![kernel("a", &[2e-3])]);
             let kernel = &mut rank.kernels[0];
-            kernel.bytes = bytes.map(Bytes::new);
+            kernel.counts = Counts::made(bytes, &[], false);
             kernel.judged_s = Seconds::new(2e-3);
             kernel.roofline_s = roofline.map(Seconds::new);
             kernel.roofline_high_s = kernel.roofline_s;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::counts::Counts;
 use crate::json;
 use crate::model::Profiler;
 use crate::rules::Severity;
@@ -172,6 +173,9 @@ pub struct RunKernel {
     pub findings: Vec<RunFinding>,
     /// Indices of its first and last launch among the launches of the run.
     pub rows: [u64; 2],
+    /// What its bytes and operations are made of, for a run of several ranks; documents do not have it.
+    #[serde(skip)]
+    pub(crate) counts: Counts,
 }
 
 /// A finding of a rule about a kernel.

@@ -115,6 +115,22 @@ fn compare(found: &RunKernel, expected: &RunKernel) {
     }
 }
 
+fn compare_runs(found: &Run, expected: &Run) {
+    assert_eq!(found.kernels.len(), expected.kernels.len());
+    assert_eq!(
+        (found.launches, found.timed_launches),
+        (expected.launches, expected.timed_launches)
+    );
+    assert!(is_same(found.measured_s.get(), expected.measured_s.get()));
+    for kernel in &found.kernels {
+        let is_it = |other: &&RunKernel| {
+            (&other.full_name, other.grid, other.block)
+                == (&kernel.full_name, kernel.grid, kernel.block)
+        };
+        compare(kernel, expected.kernels.iter().find(is_it).unwrap());
+    }
+}
+
 #[test]
 fn a_run_of_the_table_is_that_of_all_its_exports() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,26 +143,44 @@ fn a_run_of_the_table_is_that_of_all_its_exports() {
             assert_eq!(read(threads).unwrap().runs, runs);
         }
         let [(_, run)] = &*runs else { panic!("{}", runs.len()) };
-        let expected = at_once(folder.path(), name, warmup);
-        assert_eq!(run.kernels.len(), expected.kernels.len());
-        assert_eq!(
-            (run.launches, run.timed_launches),
-            (expected.launches, expected.timed_launches)
-        );
-        assert!(is_same(run.measured_s.get(), expected.measured_s.get()));
-        for kernel in &run.kernels {
-            let is_it = |other: &&RunKernel| {
-                (&other.full_name, other.grid, other.block)
-                    == (&kernel.full_name, kernel.grid, kernel.block)
-            };
-            compare(kernel, expected.kernels.iter().find(is_it).unwrap());
-        }
+        compare_runs(run, &at_once(folder.path(), name, warmup));
     }
     let all = fleet::runs(&launches, None, &Session::default(), (0, 0)).unwrap();
     assert_eq!(all.runs.iter().map(|run| &*run.0).collect::<Vec<_>>(), ["a", "b"]);
     let error = fleet::runs(&launches, Some("c"), &Session::default(), (0, 0)).unwrap_err();
     assert!(error.to_string().contains("no run \"c\""), "{error}");
     assert_eq!(error.next_step(), Some("its runs: a, b"));
+}
+
+/// One of three ranks did not count the tensor cores, which is not zero there.
+#[test]
+fn operations_that_a_rank_did_not_count_are_as_many_as_in_the_others() {
+    const TENSOR: &str = "sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_off.sum";
+    let folder = tempfile::tempdir().unwrap();
+    let exports = folder.path().join("a");
+    fs::create_dir(&exports).unwrap();
+    let files = [0, 1, 2].map(|number| rank(&exports, number, 1.0 + 0.001 * number as f64));
+    let (titles, rows) = super::csv(&fs::read_to_string(&files[1]).unwrap());
+    let at = titles.iter().position(|title| title == TENSOR).unwrap();
+    let without = |cells: &Vec<String>| {
+        let cells = cells.iter().enumerate().filter(|(place, _)| *place != at);
+        cells.map(|(_, cell)| format!("\"{cell}\"")).collect::<Vec<_>>().join(",") + "\n"
+    };
+    let text_of: String = std::iter::once(&titles).chain(&rows).map(without).collect();
+    fs::write(&files[1], text_of).unwrap();
+    let out = text(&folder.path().join("launches")) + "/";
+    let [one, two, three] = files.each_ref().map(|file| text(file));
+    done(&["convert", &one, &two, &three, "-o", &out, "--run", "a"]);
+    let read = fleet::runs(Path::new(&out), None, &Session::default(), (0, 1)).unwrap();
+    let expected = at_once(folder.path(), "a", 0);
+    compare_runs(&read.runs[0].1, &expected);
+    // Of all three ranks counted, it is three times the sample's.
+    let profile = ingest::read(&[Input::Named(files[0].clone())], &Options::default()).unwrap();
+    let sample = Session::default().judge(&profile).unwrap().run(0);
+    let flops = |run: &Run| -> f64 {
+        run.kernels.iter().filter_map(|kernel| kernel.flops).map(|flops| flops.get()).sum()
+    };
+    assert!(is_same(flops(&read.runs[0].1), 3.0 * flops(&sample)));
 }
 
 #[test]
