@@ -69,7 +69,7 @@ fn rows_that_are_in_the_table_again_count_once() {
     let profile = read(&twice).unwrap();
     let source = &profile.sources[0];
     assert_eq!((profile.launches.len(), source.rows, source.repeated), (32, 64, 32));
-    assert!(source.clues.iter().any(|clue| clue == "32 rows repeat earlier ones and count once"));
+    assert!(source.clues.iter().any(|clue| clue == "32 rows repeat earlier ones and are left out"));
 }
 
 #[test]
@@ -97,6 +97,84 @@ fn both_processes_see_a_device_0_and_are_on_different_ones() {
     assert_eq!(used.name.as_deref(), Some("Tesla V100-SXM2-16GB"));
     assert_eq!(used.max_sm_clock.unwrap().get(), 1.53e9);
     assert_eq!(older.names.get(older.launch(0).head.operator), "step");
+}
+
+/// The profile of a fixture that was changed by SQL.
+fn changed(sql: &str) -> Profile {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.sqlite");
+    std::fs::copy(fixture(RANKS), &file).unwrap();
+    rusqlite::Connection::open(&file).unwrap().execute_batch(sql).unwrap();
+    read(&file).unwrap()
+}
+
+/// Before 2025.1 only the number is there that a process knows its GPU by, which is 0 where it sees one.
+#[test]
+fn processes_that_see_a_device_0_have_one_each_unless_there_is_only_one() {
+    let devices = |sql: &str| {
+        let profile = changed(&format!("DROP TABLE TARGET_INFO_CUDA_DEVICE; {sql}"));
+        let ordinal = |process: u32| {
+            let launch = profile.iter().find(|launch| launch.head.process == process).unwrap();
+            let device = &profile.devices[usize::from(launch.head.device.0)];
+            assert_eq!(device.name.as_deref(), Some("NVIDIA H100 80GB HBM3"));
+            device.ordinal.clone().unwrap()
+        };
+        let said = profile.checks.iter().find(|check| check.contains("2 processes used a GPU"));
+        let said = said.map(|check| check.contains("as one GPU for each process"));
+        ([ordinal(4100), ordinal(4200)], said)
+    };
+    let own = ["0 of process 4100", "0 of process 4200"].map(str::to_owned);
+    let same = ["0", "0"].map(str::to_owned);
+    assert_eq!(devices(""), (own, Some(true)));
+    assert_eq!(
+        devices("DELETE FROM TARGET_INFO_GPU WHERE cuDevice > 0 OR smCount = 0;"),
+        (same.clone(), None)
+    );
+    // A process that sees two has not been shown one alone.
+    let two = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1 WHERE start = (SELECT max(start) \
+               FROM CUPTI_ACTIVITY_KIND_KERNEL);";
+    assert_eq!(devices(two), (same, Some(false)));
+}
+
+/// A graph that was traced as a whole is time of a GPU without kernels, unless its kernels are there, too.
+#[test]
+fn a_graph_is_missing_only_where_its_kernels_are() {
+    let table = "DROP VIEW IF EXISTS CUPTI_ACTIVITY_KIND_GRAPH_TRACE; CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, \
+                 globalPid INTEGER, correlationId INTEGER);";
+    let rows = |correlation: &str| {
+        changed(&format!(
+            "{table} INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE SELECT start, end + 1000, deviceId, globalPid, \
+             {correlation} FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId IS NOT NULL LIMIT 1;"
+        ))
+    };
+    let graphs = |profile: &Profile| {
+        let of = profile.activities.iter();
+        let graphs = of.filter(|one| profile.names.get(one.name) == "[CUDA graph]").count();
+        let said = profile.checks.iter().find(|check| check.contains("CUDA graph"));
+        (graphs, said.map(|check| check.contains("1 launch of a CUDA graph was traced as a whole")))
+    };
+    assert_eq!(graphs(&rows("correlationId")), (0, None));
+    assert_eq!(graphs(&rows("999999")), (1, Some(true)));
+}
+
+/// Branches of a graph run side by side, and the export has them on one stream.
+#[test]
+fn nodes_of_a_graph_at_one_time_are_no_repeats() {
+    let table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    let node = |node: u32| {
+        format!("UPDATE one SET graphNodeId = {node}; INSERT INTO {table} SELECT * FROM one;")
+    };
+    let again = |nodes: &[u32]| {
+        let rows: String = nodes.iter().map(|number| node(*number)).collect();
+        let profile = changed(&format!(
+            "CREATE TEMP TABLE one AS SELECT * FROM {table} ORDER BY start LIMIT 1; DELETE FROM {table} WHERE start = \
+             (SELECT start FROM one); {rows}"
+        ));
+        (profile.launches.len(), profile.sources[0].repeated)
+    };
+    assert_eq!(again(&[1]), (31, 0));
+    assert_eq!(again(&[1, 2, 3]), (33, 0));
+    assert_eq!(again(&[1, 2, 2, 1]), (32, 2));
 }
 
 /// The innermost range of the program on the thread of the call; a library's where there is none; nothing for the

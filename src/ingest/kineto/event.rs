@@ -116,6 +116,10 @@ pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, &[u8]> {
 ///
 /// Absolute times have more digits than a float keeps.
 pub(super) fn nanoseconds(text: &[u8]) -> Option<(i64, bool)> {
+    if let Some(at) = text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+        let exponent = std::str::from_utf8(&text[at + 1..]).ok()?.parse().ok()?;
+        return nanoseconds(&shifted(&text[..at], exponent)?);
+    }
     let (is_negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, text),
@@ -147,6 +151,30 @@ pub(super) fn nanoseconds(text: &[u8]) -> Option<(i64, bool)> {
     }
     let value = value.checked_mul(1000)?.checked_add(parts)?;
     Some((if is_negative { -value } else { value }, is_whole))
+}
+
+/// A number without its exponent: the decimal point is moved by so many places.
+fn shifted(number: &[u8], exponent: i32) -> Option<Vec<u8>> {
+    /// No time in microseconds has more.
+    const PLACES: i32 = 32;
+    if exponent.abs() > PLACES {
+        return None;
+    }
+    let (sign, digits) = number.split_at(usize::from(number.first() == Some(&b'-')));
+    let dot = digits.iter().position(|byte| *byte == b'.').unwrap_or(digits.len());
+    if dot == 0 {
+        return None;
+    }
+    let mut all = [&digits[..dot], digits.get(dot + 1..).unwrap_or_default()].concat();
+    let mut point = i32::try_from(dot).ok()? + exponent;
+    while point < 1 {
+        all.insert(0, b'0');
+        point += 1;
+    }
+    let point = point as usize;
+    all.resize(all.len().max(point), b'0');
+    all.insert(point, b'.');
+    Some([sign, &all].concat())
 }
 
 fn digit(byte: u8) -> Option<u8> {
@@ -209,6 +237,8 @@ pub(super) struct Args {
     pub(super) external: u64,
     /// The call that an event of the GPU belongs to; 0 is none.
     pub(super) correlation: u64,
+    /// The node of a graph that a kernel is; 0 is none.
+    pub(super) node: u64,
     pub(super) device: Option<i64>,
     pub(super) stream: Option<i64>,
     /// Bytes of a copy or fill.
@@ -238,6 +268,7 @@ impl Args {
             match key {
                 b"External id" | b"external id" => args.external = count(value).unwrap_or(0),
                 b"correlation" => args.correlation = count(value).unwrap_or(0),
+                b"graph node id" => args.node = count(value).unwrap_or(0),
                 b"device" => {
                     args.device = integer(value);
                     check("device", value, args.device.is_some());
@@ -300,10 +331,30 @@ mod tests {
             ("47.76800000000001", 47_768, false),
             ("0.0015", 2, false),
             ("-3.5", -3_500, false),
+            ("1.5e2", 150_000, true),
+            ("1.712195495519689047e+15", 1_712_195_495_519_689_047, false),
+            ("-35E-1", -3_500, false),
+            ("1e-4", 0, false),
+            ("1e5", 100_000_000, true),
         ] {
             assert_eq!(nanoseconds(text.as_bytes()), Some((time, is_whole)), "{text}");
         }
-        for text in ["", ".5", "1e5", "NaN", "1.2.3", "1,5", "null", "99999999999999999999"] {
+        for text in [
+            "",
+            ".5",
+            "NaN",
+            "1.2.3",
+            "1,5",
+            "null",
+            "99999999999999999999",
+            "1e",
+            "1e99",
+            "e5",
+            ".5e1",
+            "1.2.3e1",
+            "1e1.5",
+            "1e1e1",
+        ] {
             assert_eq!(nanoseconds(text.as_bytes()), None, "{text}");
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct Kernel {
     pub(super) duration: i64,
     pub(super) external: u64,
     pub(super) correlation: u64,
+    /// The node of a graph that it is, by its last digits; 0 is none.
+    pub(super) node: u32,
 }
 
 /// What many launches of a trace have in common: kept once.
@@ -179,6 +181,7 @@ impl Gathered {
                         duration,
                         external: args.external,
                         correlation: args.correlation,
+                        node: args.node as u32,
                     });
                 }
             }

@@ -405,12 +405,12 @@ fn leave_out_copies(kernels: &mut Vec<Kernel>, settings: &[Setting]) -> u64 {
         if start.replace(kernel.start) != Some(kernel.start) {
             seen.clear();
         }
-        let Kernel { name, duration, setting, correlation, .. } = *kernel;
+        let Kernel { name, duration, setting, correlation, node, .. } = *kernel;
         let Setting { device, stream, .. } = settings[setting as usize];
-        // Kernels of a graph have one correlation, and short ones may have one start.
+        // Kernels of a graph have one correlation, and those of parallel branches may have one start.
         correlation == 0
             || duration == 0
-            || seen.insert((name, duration, device, stream, correlation))
+            || seen.insert((name, duration, device, stream, correlation, node))
     });
     (all - kernels.len()) as u64
 }

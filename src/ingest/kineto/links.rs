@@ -77,7 +77,7 @@ mod tests {
 
     fn kernel(external: u64, correlation: u64) -> Kernel {
         let name = NameId::default();
-        Kernel { name, setting: 0, start: 0, duration: 1, external, correlation }
+        Kernel { name, setting: 0, start: 0, duration: 1, external, correlation, node: 0 }
     }
 
     /// Operators 1 to 4: the first holds the second, the third comes after, the fourth is elsewhere.

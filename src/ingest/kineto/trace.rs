@@ -515,6 +515,18 @@ mod tests {
         }
     }
 
+    /// Branches of a graph run side by side, on one stream by the trace.
+    #[test]
+    fn two_nodes_of_a_graph_are_two_launches_also_at_one_time() {
+        let node = |node: u32| {
+            kernel("a", "1.5", "2.25", &format!(", \"correlation\": 4, \"graph node id\": {node}"))
+        };
+        for (events, launches) in [([node(1), node(2)], 2), ([node(2), node(2)], 1)] {
+            let profile = read_bytes(trace(&events).as_bytes()).unwrap();
+            assert_eq!(profile.launches.len(), launches, "{events:?}");
+        }
+    }
+
     #[test]
     fn several_devices_of_a_file_are_kept_apart() {
         let other = kernel("b", "9.5", "3.25", "").replace("\"device\": 0", "\"device\": 3");

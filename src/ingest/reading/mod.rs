@@ -346,6 +346,19 @@ impl<'a> Reading<'a> {
         self.profile.check(format!("{}: {note}", self.source.path));
     }
 
+    /// Counts rows that were left out because they are there before, and says so.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn leave_out_repeats(&mut self, rows: u64) {
+        if rows > 0 {
+            self.source.repeated += rows;
+            self.source.clues.push(crate::plain::counted(
+                rows,
+                "row repeats an earlier one and is left out",
+                "rows repeat earlier ones and are left out",
+            ));
+        }
+    }
+
     /// An error about this file.
     pub fn error(&self, message: impl Into<String>) -> IngestError {
         IngestError::new(&self.source.path, message)

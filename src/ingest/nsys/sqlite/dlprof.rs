@@ -8,7 +8,6 @@ use crate::ingest::{IngestError, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, NameId, Origin, Profiler, Quantity, Shape, Values,
 };
-use crate::plain::counted;
 
 /// Reads the launches.
 ///
@@ -128,12 +127,7 @@ fn once(launches: &mut Vec<(Head, Option<u64>)>, reading: &mut Reading<'_>) {
     launches.sort_by_key(|(head, _)| (head.start, head.process, head.name, head.device));
     let all = launches.len();
     launches.dedup_by(|one, other| one == other && one.1.is_some());
-    let repeated = (all - launches.len()) as u64;
-    if repeated > 0 {
-        let rows = counted(repeated, "row repeats an earlier one", "rows repeat earlier ones");
-        reading.source.repeated += repeated;
-        reading.source.clues.push(format!("{rows} and count once"));
-    }
+    reading.leave_out_repeats((all - launches.len()) as u64);
 }
 
 /// The GPU with a number, which may not be listed.

@@ -1,6 +1,6 @@
 //! Which GPU a kernel ran on: the number that its process knows is not the number of the table of GPUs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::database::{Database, Failure, integer, text};
 use crate::ingest::Reading;
@@ -20,6 +20,8 @@ pub(super) struct Gpus {
     all: Vec<Gpu>,
     /// Process and the number it knows, with the number in the table; exports of 2025.1 and later.
     of_process: HashMap<(u32, i64), i64>,
+    /// Whether each process has a GPU of its own, whatever its number.
+    is_one_each: bool,
     hints: HashMap<(u32, i64), HintId>,
 }
 
@@ -29,7 +31,18 @@ const TABLE: &str = "TARGET_INFO_GPU";
 const OLD_TABLE: &str = "TARGET_INFO_CUDA_GPU";
 
 impl Gpus {
-    pub(super) fn of(database: &Database) -> Result<Self, Failure> {
+    /// Reads the GPUs; `used` are the processes with the numbers that they know their GPUs by.
+    pub(super) fn of(
+        database: &Database,
+        reading: &mut Reading<'_>,
+        used: impl Iterator<Item = (u32, i64)>,
+    ) -> Result<Self, Failure> {
+        let mut gpus = Self::listed(database)?;
+        gpus.share_out(reading, used);
+        Ok(gpus)
+    }
+
+    fn listed(database: &Database) -> Result<Self, Failure> {
         let mut gpus = Vec::new();
         let columns = [
             "id",
@@ -85,7 +98,33 @@ impl Gpus {
             }
             Ok(())
         })?;
-        Ok(Self { all: gpus, of_process, hints: HashMap::new() })
+        Ok(Self { all: gpus, of_process, is_one_each: false, hints: HashMap::new() })
+    }
+
+    /// Decides whether processes that know a GPU by the same number share it. Exports before 2025.1 do not say; launchers
+    /// of several processes show each of them one GPU, which is its number 0.
+    fn share_out(&mut self, reading: &mut Reading<'_>, used: impl Iterator<Item = (u32, i64)>) {
+        if !self.of_process.is_empty() || self.all.len() == 1 {
+            return;
+        }
+        let (mut of_number, mut of_process) = (BTreeMap::new(), BTreeMap::new());
+        for (process, number) in used {
+            of_number.entry(number).or_insert_with(BTreeSet::new).insert(process);
+            of_process.entry(process).or_insert_with(BTreeSet::new).insert(number);
+        }
+        let most = of_number.iter().max_by_key(|(_, processes)| processes.len());
+        let Some((number, processes)) = most.filter(|(_, processes)| processes.len() > 1) else {
+            return;
+        };
+        let sharing = processes.len();
+        let has_one = |numbers: &BTreeSet<i64>| numbers.len() == 1;
+        self.is_one_each = of_process.values().all(has_one) && of_process.len() <= self.all.len();
+        let taken =
+            if self.is_one_each { "taken as one GPU for each process" } else { "taken as one GPU" };
+        reading.check(&format!(
+            "{sharing} processes used a GPU that they know as number {number}, and the export does not say whether it \
+             is the same one: {taken}; exports of Nsight Systems 2025.1 and later say it"
+        ));
     }
 
     /// The device with this number in a process.
@@ -109,6 +148,11 @@ impl Gpus {
             let first = self.all.first()?;
             self.all.iter().all(|gpu| gpu.hint == first.hint).then_some(first)
         };
+        if self.is_one_each {
+            let hint = alike().map(|gpu| gpu.hint.clone());
+            let ordinal = Some(format!("{number} of process {process}"));
+            return DeviceHint { ordinal, ..hint.unwrap_or_default() };
+        }
         let hint = by_number().or_else(alike).map(|gpu| gpu.hint.clone());
         DeviceHint { ordinal: Some(number.to_string()), ..hint.unwrap_or_default() }
     }

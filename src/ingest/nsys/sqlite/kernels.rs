@@ -1,11 +1,12 @@
 //! The launches of an export, in the order of their start.
 
+use std::collections::{HashMap, HashSet};
+
 use super::database::{Cell, Database, Failure, integer, shown};
 use super::slots::{Slot, Slots, process};
 use crate::ingest::Reading;
 use crate::ingest::distinct::Distinct;
 use crate::model::{Dim3, Shape};
-use crate::plain::counted;
 
 /// The table with one row per launch.
 pub(super) const TABLE: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
@@ -122,23 +123,73 @@ pub(super) fn read(
         let of_process = || process(one).cmp(&process(other));
         let number = || slots.correlation(one.slot).cmp(&slots.correlation(other.slot));
         let of_setting = || one.setting.cmp(&other.setting);
-        one.start.cmp(&other.start).then_with(of_process).then_with(number).then_with(of_setting)
+        let begun = one.start.cmp(&other.start).then_with(of_process).then_with(number);
+        begun.then_with(of_setting).then(one.duration.cmp(&other.duration))
     });
-    // A call of a graph launches many, but no stream runs two at once.
     let all = launches.len();
-    launches.dedup_by(|one, other| {
-        let is_same = one.start == other.start && one.duration == other.duration;
-        let is_known = settings[one.setting as usize].stream.is_some() && one.duration > 0;
-        is_same && is_known && one.setting == other.setting && one.slot == other.slot
-    });
-    let repeated = all - launches.len();
-    if repeated > 0 {
-        let rows =
-            counted(repeated as u64, "row repeats an earlier one", "rows repeat earlier ones");
-        reading.source.repeated += repeated as u64;
-        reading.source.clues.push(format!("{rows} and count once"));
-    }
+    leave_out_repeats(database, &mut kernels, slots)?;
+    reading.leave_out_repeats((all - kernels.launches.len()) as u64);
     Ok(kernels)
+}
+
+/// Leaves out rows that repeat another one; the launches are in order of time. A call of a graph launches many kernels,
+/// but no stream runs two at once, unless they are nodes of a graph whose branches run side by side.
+fn leave_out_repeats(
+    database: &Database,
+    kernels: &mut Kernels,
+    slots: &Slots,
+) -> Result<(), Failure> {
+    let Kernels { launches, settings } = kernels;
+    let setting = |kernel: &Kernel| &settings[kernel.setting as usize];
+    let is_same = |one: &Kernel, other: &Kernel| {
+        let is_timed = one.start == other.start && one.duration == other.duration;
+        let is_known = setting(one).stream.is_some() && one.duration > 0;
+        is_timed && is_known && one.setting == other.setting && one.slot == other.slot
+    };
+    // Rows are seldom alike: what tells them apart is read only then.
+    let key = |kernel: &Kernel| {
+        let Setting { stream, name, .. } = *setting(kernel);
+        (kernel.start, kernel.duration, slots.correlation(kernel.slot), stream, name)
+    };
+    let alike = launches.windows(2).filter(|pair| is_same(&pair[0], &pair[1]));
+    let mut nodes: HashMap<_, HashSet<Option<i64>>> =
+        alike.map(|pair| (key(&pair[0]), HashSet::new())).collect();
+    if nodes.is_empty() {
+        return Ok(());
+    }
+    let [.., mangled] = COLUMNS;
+    let columns = [
+        "start",
+        "end",
+        "correlationId",
+        "streamId",
+        "demangledName",
+        "shortName",
+        mangled,
+        "graphNodeId",
+    ];
+    database.each(TABLE, columns, |cells| {
+        let [start, end, correlation, stream, names @ .., node] = cells.map(integer);
+        let small = |number: Option<i64>| u32::try_from(number?).ok();
+        let large = |number: Option<i64>| u64::try_from(number?).ok();
+        if let (Some(start), Some(end)) = (large(start), large(end))
+            && let Some(name) = names.into_iter().flatten().next()
+            && let Some(nodes) =
+                nodes.get_mut(&(start, end.saturating_sub(start), correlation, small(stream), name))
+        {
+            nodes.insert(node);
+        }
+        Ok(())
+    })?;
+    let mut kept = 1;
+    let mut last: Option<Kernel> = None;
+    launches.retain(|kernel| {
+        let repeats = last.is_some_and(|last| is_same(&last, kernel));
+        last = Some(*kernel);
+        kept = if repeats { kept + 1 } else { 1 };
+        !repeats || nodes.get(&key(kernel)).is_some_and(|nodes| kept <= nodes.len())
+    });
+    Ok(())
 }
 
 /// A row, or the column that cannot be used and why.

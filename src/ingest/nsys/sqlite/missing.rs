@@ -42,7 +42,7 @@ pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<Inge
             .error(format!("the export has a table of kernels and none of their names ({STRINGS})"))
             .help(AGAIN));
     }
-    let (graphs, _) = whole_graphs(database)?;
+    let graphs = whole_graphs(database)?;
     let (why, help) = if graphs > 0 {
         (
             format!(
@@ -67,17 +67,14 @@ pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<Inge
     Ok(reading.error(format!("the export has no kernels: {why}{said}")).help(help))
 }
 
-/// Launches of graphs whose kernels were not traced, with their time in nanoseconds.
-pub(super) fn whole_graphs(database: &Database) -> Result<(u64, f64), Failure> {
-    let (mut graphs, mut time) = (0, 0.0);
-    database.each(GRAPHS, ["start", "end"], |[start, end]| {
+/// Launches of graphs that were traced as a whole.
+fn whole_graphs(database: &Database) -> Result<u64, Failure> {
+    let mut graphs = 0;
+    database.each(GRAPHS, ["start"], |_| {
         graphs += 1;
-        if let (Some(start), Some(end)) = (integer(start), integer(end)) {
-            time += end.saturating_sub(start).max(0) as f64;
-        }
         Ok(())
     })?;
-    Ok((graphs, time))
+    Ok(graphs)
 }
 
 /// The profiler's own warnings of what it may have lost.

@@ -16,6 +16,7 @@ use crate::model::{
     Activity, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, Quantity, Recorded,
     Step, Values, printable,
 };
+use crate::plain::counted;
 use crate::units::si;
 
 /// Launches without a call in the export are said from this share on.
@@ -62,12 +63,15 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         }
         return Err(Failure::Refused(missing::kernels(database, reading)?));
     }
-    let moved = moved(database, &mut slots)?;
+    let moved = moved(database, &kernels, &mut slots)?;
     let calls = Calls::of(database, &slots)?;
     drop(slots);
     let operators = Operators::of(database, &kernels, &calls)?;
     let mut names = Names::of(database, reading, &kernels, &operators)?;
-    let mut gpus = Gpus::of(database)?;
+    let of_kernels = kernels.settings.iter().map(|setting| (setting.process, setting.device));
+    let of_moved = moved.iter().map(|one| (one.process, one.device));
+    let used = of_kernels.chain(of_moved).map(|(process, device)| (process_id(process), device));
+    let mut gpus = Gpus::of(database, reading, used)?;
     let origins = Origins::of(reading);
     let zero = epoch(database)?;
     let mut numbers: HashMap<u32, u32> = HashMap::new();
@@ -104,6 +108,8 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     columns.insert("NVTX range".to_owned(), in_ranges);
     let called = operators.called;
     drop(operators);
+    let whole = moved.iter().filter(|one| one.table == missing::GRAPHS);
+    let graphs = whole.fold((0, 0), |(graphs, time), one| (graphs + 1, time + one.duration()));
     let (left_out, moved) = activities(&moved, reading, &mut gpus, zero);
     reading.source.clues.extend(left_out.clue());
     let work = AllLaunched { kernels: &kernels, devices: &devices, moved };
@@ -111,7 +117,7 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let annotated = steps::annotated(database)?;
     training(reading, annotated, &work, &calls, zero);
     reading.source.recorded = Recorded::Everything;
-    tell(database, reading, launches, called)
+    tell(database, reading, (launches, called), graphs)
 }
 
 /// A copy, a memset, or a graph that was traced as a whole.
@@ -124,6 +130,13 @@ struct Moved {
     end: Option<u64>,
     bytes: Option<u64>,
     kind: Option<i64>,
+}
+
+impl Moved {
+    /// Nanoseconds; 0 if it is not known.
+    fn duration(&self) -> u64 {
+        self.start.zip(self.end).map_or(0, |(start, end)| end.saturating_sub(start))
+    }
 }
 
 /// Work of a GPU, by what leads to the call that launched it.
@@ -161,19 +174,28 @@ impl AllLaunched<'_> {
     }
 }
 
-/// Reads copies, memsets, and graphs that were traced as a whole.
-fn moved(database: &Database, slots: &mut Slots) -> Result<Vec<Moved>, Failure> {
+/// Reads copies, memsets, and graphs that were traced as a whole; not those whose kernels were traced, too.
+fn moved(database: &Database, kernels: &Kernels, slots: &mut Slots) -> Result<Vec<Moved>, Failure> {
     let mut moved = Vec::new();
+    let mut has_kernels = vec![false; slots.len()];
+    for place in kernels.launches.iter().filter_map(|kernel| kernel.slot.place()) {
+        has_kernels[place] = true;
+    }
     let columns = ["start", "end", "globalPid", "correlationId", "deviceId", "bytes", "copyKind"];
     for table in [COPIES, FILLS, missing::GRAPHS] {
         database.each(table, columns, |cells| {
             let [start, end, process, correlation, device, bytes, kind] = cells.map(integer);
             let number = |cell: Option<i64>| cell.and_then(|number| u64::try_from(number).ok());
             let process = process.map_or(0, slots::process);
+            let slot = slots.take(process, correlation);
+            let is_traced = |place: usize| has_kernels.get(place).copied().unwrap_or(false);
+            if table == missing::GRAPHS && slot.place().is_some_and(is_traced) {
+                return Ok(());
+            }
             moved.push(Moved {
                 table,
                 process,
-                slot: slots.take(process, correlation),
+                slot,
                 device: device.unwrap_or_default(),
                 start: number(start),
                 end: number(end),
@@ -196,8 +218,7 @@ fn activities(
     let mut left_out = LeftOut::default();
     let mut launched = Vec::new();
     for one in moved {
-        let (start, end) = (one.start, one.end);
-        let duration = start.zip(end).map_or(0, |(start, end)| end.saturating_sub(start));
+        let (start, duration) = (one.start, one.duration());
         if one.table != missing::GRAPHS {
             left_out.add(1, duration as f64 / 1e9);
         }
@@ -448,14 +469,14 @@ fn version(database: &Database, reading: &mut Reading<'_>) -> Result<(), Failure
 fn tell(
     database: &Database,
     reading: &mut Reading<'_>,
-    launches: u64,
-    called: u64,
+    (launches, called): (u64, u64),
+    (graphs, time): (u64, u64),
 ) -> Result<(), Failure> {
-    let (graphs, time) = missing::whole_graphs(database)?;
     if graphs > 0 {
+        let graphs = counted(graphs, "launch of a CUDA graph was", "launches of CUDA graphs were");
         reading.check(&format!(
-            "{graphs} launches of CUDA graphs ({}) are missing: they were traced as a whole; trace their kernels with --cuda-graph-trace=node",
-            si(time / 1e9, "s")
+            "{graphs} traced as a whole ({}): the kernels are missing; trace them with --cuda-graph-trace=node",
+            si(time as f64 / 1e9, "s")
         ));
     }
     for message in missing::messages(database)? {
