@@ -67,6 +67,7 @@ pub(super) fn merged(mut base: Table, mut own: Table) -> Table {
     {
         base.insert("tensor_clock_mhz".to_owned(), Value::Float(boost));
     }
+    follow_peaks(&mut base, &own);
     let memory = own.get("memory").and_then(Value::as_table);
     let is_other_memory = memory.is_some_and(|memory| !memory.is_empty());
     let is_other_core = boost.is_some() || clocks.own_tensor.is_some() || sms.is_some();
@@ -101,6 +102,22 @@ pub(super) fn merged(mut base: Table, mut own: Table) -> Table {
         }
     }
     base
+}
+
+/// Where the user gives a peak, the one with sparsity keeps its ratio to it, and what a benchmark reached was another
+/// device's.
+fn follow_peaks(base: &mut Table, own: &Table) {
+    for (pipe, peak) in own.get("peaks_tflops").and_then(Value::as_table).into_iter().flatten() {
+        let known = base.get("peaks_tflops").and_then(|peaks| peaks.get(pipe));
+        let change = Change::new(known, Some(peak), "TFLOP/s of the dense peak");
+        let sparse = base.get_mut("peaks_sparse_tflops").and_then(|peaks| peaks.get_mut(pipe));
+        if let Some((change, sparse)) = change.zip(sparse) {
+            change.scale(sparse);
+        }
+        if let Some(reached) = base.get_mut("achievable_tflops").and_then(Value::as_table_mut) {
+            reached.remove(pipe);
+        }
+    }
 }
 
 /// The clocks in MHz at which the peaks of a base hold, and those of the user's device.
@@ -271,6 +288,32 @@ mod tests {
         near(own.peak(Pipe::Fp16Matrix).unwrap().value.get(), 700e12);
         near(own.achievable.dram.as_ref().unwrap().figure().value.get(), 2800e9);
         near(own.memory.bandwidth.unwrap().value.get(), 3000e9);
+    }
+
+    /// Half of the dense peak is half of the sparse one; the benchmark of the base says nothing of it.
+    #[test]
+    fn a_peak_of_the_user_takes_its_sparse_one_along() {
+        let own =
+            device("name = 'x'\nbase = 'H100 SXM5 80GB'\npeaks_tflops.bf16_matrix = 494.7\n", "x");
+        let base = device("name = 'y'\nbase = 'H100 SXM5 80GB'\n", "y");
+        let sparse = |device: &Device| device.peak(Pipe::Bf16MatrixSparse).unwrap().value.get();
+        near(sparse(&own), sparse(&base) / 2.0);
+        assert!(base.achievable.peaks.contains_key(&Pipe::Bf16Matrix));
+        assert!(!own.achievable.peaks.contains_key(&Pipe::Bf16Matrix));
+        let reached = own.achievable_peak(Pipe::Bf16Matrix).unwrap().value.get();
+        assert!(reached < 494.7e12, "{reached}");
+    }
+
+    #[test]
+    fn counts_of_zero_and_empty_names_are_refused() {
+        for (text, why) in [
+            ("name = 'x'\nsms = 0\n", "own.toml:2:7: 0 is not above zero"),
+            ("name = 'x'\nmemory.bus_bits = { value = 0 }\n", "0 is not above zero"),
+            ("name = ' '\n", "own.toml:1:8: a device needs a name"),
+        ] {
+            let error = Catalog::builtin().with_text("own.toml", text).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::device::{Achievable, Device, Memory, Provenance};
 use super::error::CatalogError;
 use super::figure::{Achieved, Citation, Exception, Figure};
 use super::names::slug;
-use super::wire::{AchievedWire, Cited, DeviceWire, ExceptionWire, Key, ManyWire, Positive};
+use super::wire::{AchievedWire, Cited, Count, DeviceWire, ExceptionWire, Key, ManyWire, Positive};
 use crate::model::Pipe;
 use crate::plain;
 use crate::roofline;
@@ -80,8 +80,8 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
     sources.cite_names();
     let (memory, cache) = (wire.memory, wire.cache);
     Device {
-        id: id.map_or_else(|| slug(&wire.name), str::to_owned),
-        sms: sources.plain("sms", wire.sms),
+        id: id.map_or_else(|| slug(&wire.name.0), str::to_owned),
+        sms: sources.count("sms", wire.sms),
         base_clock: sources.figure(wire.base_clock_mhz, MEGA, Hertz::new),
         boost_clock: sources.figure(wire.boost_clock_mhz, MEGA, Hertz::new),
         lowest_boost_clock: sources.figure(wire.lowest_boost_clock_mhz, MEGA, Hertz::new),
@@ -89,7 +89,7 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
         memory: with_bandwidth(Memory {
             kind: memory.kind,
             bytes: sources.bytes("memory.size_gb", memory.size_gb, GIGA),
-            bus_bits: sources.plain("memory.bus_bits", memory.bus_bits),
+            bus_bits: sources.count("memory.bus_bits", memory.bus_bits),
             clock: sources.figure(memory.pin_rate_gbps, GIGA / 2.0, Hertz::new),
             bandwidth: sources.figure(memory.bandwidth_gbs, GIGA, BytesPerSecond::new),
         }),
@@ -114,13 +114,13 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
             shared: None,
             peaks: sources.achieved_peaks(wire.achievable_tflops),
         },
-        tdp_watts: sources.plain("tdp_w", wire.tdp_w),
+        tdp_watts: sources.count("tdp_w", wire.tdp_w),
         pcie: sources.plain("pcie", wire.pcie),
         c2c: sources.figure(wire.c2c_gbs, GIGA, BytesPerSecond::new),
         nvlink: sources.figure(wire.nvlink_gbs, GIGA, BytesPerSecond::new),
         launch_year: sources.plain("launch_year", wire.launch_year),
         exceptions: wire.exceptions.into_iter().map(exception).collect(),
-        name: wire.name,
+        name: wire.name.0,
         driver_name: wire.driver_name,
         aliases: wire.aliases,
         vendor: wire.vendor,
@@ -176,6 +176,10 @@ impl Sources {
         if let Some(source) = self.texts.get("names").cloned() {
             self.plain.insert("names", Citation { source, derived: false });
         }
+    }
+
+    fn count(&mut self, name: &'static str, cited: Option<Cited<Count>>) -> Option<u32> {
+        self.plain(name, cited).map(|Count(count)| count)
     }
 
     fn plain<T>(&mut self, name: &'static str, cited: Option<Cited<T>>) -> Option<T> {

@@ -42,7 +42,7 @@ pub(super) struct ManyWire {
 #[serde(deny_unknown_fields)]
 pub(super) struct DeviceWire {
     /// Unique name, shown in reports.
-    pub(super) name: String,
+    pub(super) name: Name,
     /// A built-in device whose figures hold where this one gives none; peaks follow from clock and SMs.
     #[schemars(with = "Option<String>")]
     pub(super) base: Option<toml::Spanned<String>>,
@@ -69,7 +69,7 @@ pub(super) struct DeviceWire {
     #[serde(default)]
     pub(super) notes: Vec<String>,
     /// Multiprocessors (compute units, Xe cores) as the profiler sees them.
-    pub(super) sms: Option<Cited<u32>>,
+    pub(super) sms: Option<Cited<Count>>,
     /// Base clock in MHz.
     pub(super) base_clock_mhz: Option<Cited<Positive>>,
     /// Clock in MHz at which peaks are quoted.
@@ -79,7 +79,7 @@ pub(super) struct DeviceWire {
     /// Clock in MHz at which peaks of tensor cores are quoted, if it is another.
     pub(super) tensor_clock_mhz: Option<Cited<Positive>>,
     /// Power limit in watts.
-    pub(super) tdp_w: Option<Cited<u32>>,
+    pub(super) tdp_w: Option<Cited<Count>>,
     /// Bandwidth of `NVLink` in GB/s.
     pub(super) nvlink_gbs: Option<Cited<Positive>>,
     /// Bandwidth of `NVLink-C2C` to the host in GB/s, both directions together.
@@ -126,7 +126,7 @@ pub(super) struct MemoryWire {
     /// Size in GB (10⁹ bytes).
     pub(super) size_gb: Option<Cited<Positive>>,
     /// Width of the bus in bits.
-    pub(super) bus_bits: Option<Cited<u32>>,
+    pub(super) bus_bits: Option<Cited<Count>>,
     /// Data rate of a pin in Gbit/s.
     pub(super) pin_rate_gbps: Option<Cited<Positive>>,
     /// Bandwidth in GB/s; computed from bus and pin rate if left out.
@@ -225,6 +225,60 @@ impl JsonSchema for Positive {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "number", "exclusiveMinimum": 0 })
+    }
+}
+
+/// A whole number above zero.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "u32")]
+pub(super) struct Count(pub(super) u32);
+
+impl TryFrom<u32> for Count {
+    type Error = String;
+
+    fn try_from(value: u32) -> Result<Self, String> {
+        Positive::try_from(f64::from(value)).map(|_| Self(value))
+    }
+}
+
+impl JsonSchema for Count {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Count".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "format": "uint32", "minimum": 1 })
+    }
+}
+
+/// A name that can be shown and asked for.
+#[derive(Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Name(pub(super) String);
+
+impl TryFrom<String> for Name {
+    type Error = &'static str;
+
+    fn try_from(name: String) -> Result<Self, &'static str> {
+        if name.trim().is_empty() { Err("a device needs a name") } else { Ok(Self(name)) }
+    }
+}
+
+impl JsonSchema for Name {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "\\S" })
     }
 }
 

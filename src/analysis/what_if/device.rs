@@ -185,7 +185,9 @@ pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
                 if to > from { "fewer" } else { "more" }
             ));
         }
-        if here.vendor != device.vendor {
+        if let (Some(from), Some(to)) = (&here.vendor, &device.vendor)
+            && from != to
+        {
             notes.push(format!(
                 "{} is from another vendor, where other implementations would run",
                 device.name
