@@ -37,6 +37,7 @@ pub fn predict(
         [only] => Some(only.peak),
         _ => Some(operations / t_math),
     };
+    Tiling::check(&count, arguments)?;
     let tiling =
         pipes.first().and_then(|main| Tiling::of(&count, arguments, device, main, bandwidth));
     let mut prediction = Prediction {

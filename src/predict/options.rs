@@ -27,7 +27,7 @@ pub struct Grid {
 }
 
 /// Most threads of a block, on all GPUs.
-const MOST_THREADS: u64 = 1024;
+pub(super) const MOST_THREADS: u64 = 1024;
 
 impl FromStr for Grid {
     type Err = PredictError;

@@ -5,6 +5,8 @@ use serde::Serialize;
 
 use super::arguments::Arguments;
 use super::count::{Count, Product};
+use super::error::PredictError;
+use super::options::MOST_THREADS;
 use super::pipes::PipeTime;
 use crate::catalog::{Device, Limits};
 use crate::model::Precision;
@@ -77,6 +79,30 @@ const OTHER_REGISTERS: f64 = 64.0;
 const WORKSPACE_ELEMENT: f64 = 4.0;
 
 impl Tiling {
+    /// Checks that a GPU can launch what the tiling of a product asks for.
+    pub(super) fn check(count: &Count, given: &Arguments) -> Result<(), PredictError> {
+        /// A compute unit of CDNA holds 40 waves, an SM at most 32 blocks.
+        const MOST_RESIDENT: f64 = 40.0;
+        let Some(Product { k, .. }) = count.product else { return Ok(()) };
+        let above =
+            |key: &'static str, most: f64| given.optional(key).filter(|value| *value > most);
+        if let Some(threads) = above("threads", MOST_THREADS as f64) {
+            let message = format!("threads={threads}: a block has at most {MOST_THREADS} threads");
+            return Err(given.misfit(message));
+        }
+        if let Some(resident) = above("resident", MOST_RESIDENT) {
+            let message =
+                format!("resident={resident}: an SM holds at most {MOST_RESIDENT} blocks");
+            return Err(given.misfit(message));
+        }
+        if let Some(slices) = Some(given.number("split_k")).filter(|slices| *slices > k) {
+            return Err(
+                given.misfit(format!("split_k={slices}: there are {k} steps of k to split"))
+            );
+        }
+        Ok(())
+    }
+
     /// Estimates the tiling of a count that is a matrix product.
     pub(super) fn of(
         count: &Count,
@@ -191,11 +217,27 @@ mod tests {
     use crate::catalog::Catalog;
     use crate::model::DeviceHint;
 
-    fn predicted(device: &str, call: &str) -> Prediction {
+    fn tried(device: &str, call: &str) -> Result<Prediction, PredictError> {
         let device = Catalog::builtin().find(device, &DeviceHint::default()).unwrap();
         let (name, pairs) = call.split_once(' ').unwrap();
         let given = Arguments::parse(form(name).unwrap(), pairs.split(' ')).unwrap();
-        predict(&given, &device, &Options::default()).unwrap()
+        predict(&given, &device, &Options::default())
+    }
+
+    fn predicted(device: &str, call: &str) -> Prediction {
+        tried(device, call).unwrap()
+    }
+
+    #[test]
+    fn what_no_gpu_can_launch_is_refused() {
+        for (option, why) in [
+            ("threads=2048", "a block has at most 1024 threads"),
+            ("resident=41", "an SM holds at most 40 blocks"),
+            ("split_k=65", "there are 64 steps of k to split"),
+        ] {
+            let error = tried("L4", &format!("gemm m=64 n=64 k=64 {option}")).unwrap_err();
+            assert!(error.to_string().contains(why), "{error}");
+        }
     }
 
     #[test]

@@ -11,7 +11,8 @@ use crate::model::DataType;
 pub(super) struct Window {
     /// N·C·H·W.
     pub(super) input: f64,
-    /// N·C·min(H, P·R)·min(W, Q·S): a stride wider than the window leaves rows and columns out.
+    /// N·C times the rows and columns that a tap meets: a stride wider than the window leaves some out, and so do taps
+    /// that fall beside each other or on the border.
     pub(super) met: f64,
     /// N·C·P·Q.
     pub(super) output: f64,
@@ -74,7 +75,10 @@ impl Window {
         }
         Ok(Self {
             input: n * c * h * w,
-            met: n * c * h.min(p * r) * w.min(q * s),
+            met: n
+                * c
+                * met(h, (p, stride), (r, dilation), pad)
+                * met(w, (q, stride), (s, dilation), pad),
             output: n * c * p * q,
             channels: c,
             taps: r * s,
@@ -82,6 +86,38 @@ impl Window {
             pixels: n * h * w,
         })
     }
+}
+
+/// Returns how many of `length` rows some tap of a window meets, at so many positions of this stride.
+fn met(
+    length: f64,
+    (positions, stride): (f64, f64),
+    (taps, dilation): (f64, f64),
+    pad: f64,
+) -> f64 {
+    /// Windows with more taps are not laid out.
+    const MOST: f64 = 65_536.0;
+    if taps > MOST {
+        return length.min(positions * taps);
+    }
+    let whole = |number: f64| number as i128;
+    let (length, positions, stride) = (whole(length), whole(positions), whole(stride).max(1));
+    // Rows of one remainder by the stride are as far apart as positions: what a tap meets of them is an interval.
+    let first = |tap: i128| tap * whole(dilation) - whole(pad);
+    let mut begins: Vec<(i128, i128)> = (0..whole(taps))
+        .map(|tap| (first(tap).rem_euclid(stride), first(tap).div_euclid(stride)))
+        .collect();
+    begins.sort_unstable();
+    let mut met = 0;
+    let mut reached = (-1, 0);
+    for (remainder, begin) in begins {
+        let rows = (length - remainder + stride - 1).div_euclid(stride).max(0);
+        let from = if reached.0 == remainder { reached.1 } else { 0 }.max(begin);
+        let until = (begin + positions).min(rows);
+        met += (until - from).max(0);
+        reached = (remainder, from.max(until));
+    }
+    met as f64
 }
 
 /// A convolution from C to K channels in g groups.
@@ -99,7 +135,7 @@ pub(super) struct Convolution {
     pub(super) depth: f64,
     /// N·C·H·W.
     pub(super) input: f64,
-    /// What filters meet of the input: N·C·min(H, P·R)·min(W, Q·S).
+    /// What filters meet of the input: N·C times the rows and columns that a tap meets.
     pub(super) met: f64,
     /// K·(C/g)·R·S.
     pub(super) filters: f64,
@@ -172,4 +208,35 @@ fn winograd(given: &Arguments) -> Result<f64, PredictError> {
         return Err(given.misfit(reason));
     }
     Ok((m * r / (m + r - 1.0)).powi(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Rows of 56 that taps at 2p − 2, 2p and 2p + 2 meet, p below 28: the even ones. Of 29 in steps of 3, two taps each:
+    /// 0, 2 and 3, 5 and 6, … 26 and 27.
+    #[test]
+    fn taps_meet_some_rows_of_an_image() {
+        assert_eq!(met(56.0, (28.0, 2.0), (3.0, 2.0), 2.0), 28.0);
+        assert_eq!(met(29.0, (10.0, 3.0), (2.0, 1.0), 1.0), 19.0);
+        assert_eq!(met(56.0, (56.0, 1.0), (3.0, 1.0), 1.0), 56.0);
+        assert_eq!(met(56.0, (28.0, 2.0), (1.0, 1.0), 0.0), 28.0);
+    }
+
+    proptest! {
+        #[test]
+        fn rows_that_are_met_are_those_that_a_count_one_by_one_finds(
+            length in 1_i64..60, stride in 1_i64..7, taps in 1_i64..9, dilation in 1_i64..6, pad in 0_i64..9,
+        ) {
+            let positions = (length + 2 * pad - dilation * (taps - 1) - 1).div_euclid(stride) + 1;
+            prop_assume!(positions > 0);
+            let rows = (0..positions).flat_map(|at| (0..taps).map(move |tap| at * stride - pad + tap * dilation));
+            let rows: std::collections::BTreeSet<i64> = rows.filter(|row| (0..length).contains(row)).collect();
+            let [length, positions, stride, taps, dilation, pad] =
+                [length, positions, stride, taps, dilation, pad].map(|number| number as f64);
+            prop_assert_eq!(met(length, (positions, stride), (taps, dilation), pad), rows.len() as f64);
+        }
+    }
 }

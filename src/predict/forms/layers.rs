@@ -99,8 +99,9 @@ FLOPs: 2·N·K·P·Q·(C/g)·R·S with g groups; taps that fall into the padding
 the kernels. P = ⌊(H + 2·pad − dilation·(R−1) − 1)/stride⌋ + 1, and Q alike.
 Winograd's F(m×m, R×R) needs fewer multiplications, by m²R²/(m+R−1)²: 2.25 for m=2 and 4 for m=4
 with 3×3 filters. `winograd=m` divides by that; its transforms are not counted.
-Bytes: e(NCHW + K(C/g)RS + NKPQ); input and filters are read, the output is written. Steps wider
-than the filter leave rows and columns out: of H×W, min(H, PR)×min(W, QS) is read.
+Bytes: e(NCHW + K(C/g)RS + NKPQ); input and filters are read, the output is written. Of H×W the
+rows and columns are read that a tap meets: steps wider than the filter leave some out, as do taps
+that fall on the same rows or on the border.
 As a matrix product: m = NPQ, n = K/g, k = (C/g)RS, once per group.
 Source: NVIDIA, *Convolutional Layers User's Guide* (the matrix shapes of implicit GEMM); A.
 Lavin, S. Gray, *Fast Algorithms for Convolutional Neural Networks*, CVPR 2016.",

@@ -26,7 +26,7 @@ const COUNTS = {
     const p = Math.floor((h + 2 * pad - r) / stride) + 1;
     const depth = (c / groups) * r * r;
     const misfit = p < 1 ? "the filter does not fit into the image" : (c % groups !== 0 || k % groups !== 0) && "the groups must divide both numbers of channels";
-    const met = Math.min(h, p * r);
+    const met = rowsMet(h, p, r, stride, pad);
     return { operations: 2 * n * p * p * k * depth, bytes: (n * c * met * met + k * depth + n * k * p * p) * e, blocks: groups * tiles(n * p * p, k / groups), isProduct: true, misfit };
   },
   attention({ b, h, g, nq, nk, d }, e) {
@@ -40,6 +40,14 @@ const COUNTS = {
   }),
   gemm: ({ m, n, k, batch }, e) => ({ operations: 2 * m * n * k * batch, bytes: batch * (m * k + k * n + m * n) * e, blocks: batch * tiles(m, n), isProduct: true }),
 };
+
+/** How many of `h` rows a filter of `r` rows meets at `p` positions: where steps are wider than it, those of each tap. */
+function rowsMet(h, p, r, stride, pad) {
+  if (r > stride) return Math.min(h, (p - 1) * stride + r - pad);
+  const first = (tap) => Math.max(0, Math.ceil((pad - tap) / stride));
+  const last = (tap) => Math.min(p - 1, Math.floor((h - 1 + pad - tap) / stride));
+  return Array.from({ length: r }, (_, tap) => Math.max(0, last(tap) - first(tap) + 1)).reduce((sum, rows) => sum + rows, 0);
+}
 
 /** Blocks of a matrix product, one per tile of its result. */
 function tiles(m, n) {
