@@ -59,7 +59,20 @@ impl Sketch {
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Seconds> {
         let last = self.count().checked_sub(1)?;
-        let wanted = (share.clamp(0.0, 1.0) * last as f64).floor() as u64;
+        self.at((share.clamp(0.0, 1.0) * last as f64).floor() as u64)
+    }
+
+    /// Returns the median, off by at most 1%: of an even number of times the mean of the two in the middle. `None`
+    /// without times.
+    #[must_use]
+    pub fn median(&self) -> Option<Seconds> {
+        let last = self.count().checked_sub(1)?;
+        let [low, high] = [self.at(last / 2)?, self.at(last.div_ceil(2))?];
+        Some(Seconds::new(f64::midpoint(low.get(), high.get())))
+    }
+
+    /// Returns the time at a place in ascending order.
+    fn at(&self, wanted: u64) -> Option<Seconds> {
         let mut before = 0_u64;
         let class = self.classes.iter().find_map(|(class, count)| {
             before = count.saturating_add(before);
@@ -144,6 +157,10 @@ mod tests {
             times.sort_by(f64::total_cmp);
             let exact = times[(share * (times.len() - 1) as f64).floor() as usize];
             let found = whole.quantile(share).unwrap().get();
+            prop_assert!((found / exact - 1.0).abs() <= ERROR * 1.0001, "{found} {exact}");
+            let last = times.len() - 1;
+            let exact = f64::midpoint(times[last / 2], times[last.div_ceil(2)]);
+            let found = whole.median().unwrap().get();
             prop_assert!((found / exact - 1.0).abs() <= ERROR * 1.0001, "{found} {exact}");
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::args::{Configuration, Reading};
-use super::exit::Failure;
+use super::exit::{Code, Failure};
 use super::output::{self, Known, Place};
 use super::reading::read_whole;
 use super::terminal::Terminal;
@@ -82,6 +82,10 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
         output::parquet(&Table::default())?;
     }
     let profile = read_whole(&command.reading, terminal)?;
+    // A table as CSV has no place for them.
+    for check in &profile.checks {
+        terminal.note(Code::Input, check);
+    }
     let table = Table::of(&profile);
     for Place { path, format } in places {
         match format {

@@ -23,7 +23,7 @@ pub(super) struct Sql {
     #[arg(long, value_name = "FOLDER")]
     launches: Option<PathBuf>,
 
-    /// Choose the ceilings; without it, each rank has those of `analyze`
+    /// Choose the ceilings; without it, each run has those of `analyze`
     #[arg(long, value_name = "SET", value_parser = PossibleValuesParser::new(CeilingSet::ALL.map(CeilingSet::label)))]
     ceilings: Option<String>,
 

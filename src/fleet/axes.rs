@@ -248,7 +248,7 @@ mod tests {
             let figures =
                 RankFigures { measured: Seconds::new(time(rank)), ..RankFigures::default() };
             let id = RankId { run: "run".into(), rank };
-            Rank { id, figures, positions: Vec::new() }
+            Rank { id, figures, positions: Vec::new(), checks: Arc::from([]) }
         };
         (0..count).map(one).collect()
     }

@@ -1,11 +1,11 @@
 //! The tables beside the launches of a partitioned table: devices with their figures, and what names say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::manifest::{DEVICES, DeviceEntry, Manifest, NAMES};
+use super::manifest::{DEVICES, DeviceEntry, Manifest, NAMES, PartEntry, ceilings};
 use super::scan;
 use crate::analysis;
 use crate::ingest::IngestError;
@@ -30,6 +30,13 @@ pub(super) fn devices(manifest: &Manifest) -> Result<Vec<u8>, FrameError> {
             entries.map(|entry| (&*part.run, part.rank, entry))
         })
         .collect();
+    // As in an analysis of its files, another run does not change what a run is compared with.
+    let mut of_run: BTreeMap<&str, Vec<&PartEntry>> = BTreeMap::new();
+    for part in &manifest.parts {
+        of_run.entry(&part.run).or_default().push(part);
+    }
+    let of_run: BTreeMap<&str, &str> =
+        of_run.into_iter().map(|(run, parts)| (run, ceilings(parts).label())).collect();
     let entries = || rows.iter().map(|(.., entry)| *entry);
     let text =
         |of: fn(&DeviceEntry) -> Option<&str>| entries().map(move |one| Some(of(one)?.to_owned()));
@@ -48,7 +55,10 @@ pub(super) fn devices(manifest: &Manifest) -> Result<Vec<u8>, FrameError> {
         ),
         ("device_id".to_owned(), Cells::Text(text(|entry| entry.id.as_deref()).collect())),
         ("device_name".to_owned(), Cells::Text(text(|entry| Some(&entry.name)).collect())),
-        ("ceilings".to_owned(), Cells::Text(vec![Some(manifest.ceilings.clone()); rows.len()])),
+        (
+            "ceilings".to_owned(),
+            Cells::Text(rows.iter().map(|row| Some((*of_run.get(row.0)?).to_owned())).collect()),
+        ),
     ]);
     for name in analysis::device_figures() {
         let cells = entries().map(|entry| entry.figures.get(&name));

@@ -74,6 +74,9 @@ struct RankDocument {
     /// Its positions on axes of parallelism by axis, as the names of its files say them; left out if they say none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     positions: BTreeMap<String, u64>,
+    /// What changes the meaning of its figures, one sentence each, as its export says it; left out if nothing does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    checks: Vec<String>,
     /// Names of its devices.
     devices: Vec<String>,
     /// Number of launches.
@@ -144,10 +147,11 @@ impl Shared {
                 None => drop(self.texts.insert(Arc::clone(text))),
             }
         }
-        let devices = &mut rank.figures.devices;
-        match self.lists.get(&**devices) {
-            Some(known) => *devices = Arc::clone(known),
-            None => drop(self.lists.insert(Arc::clone(devices))),
+        for list in [&mut rank.figures.devices, &mut rank.checks] {
+            match self.lists.get(&**list) {
+                Some(known) => *list = Arc::clone(known),
+                None => drop(self.lists.insert(Arc::clone(list))),
+            }
         }
     }
 }
@@ -207,6 +211,7 @@ impl RankDocument {
             run: rank.id.run.to_string(),
             rank: rank.id.rank,
             positions: positions.map(|(axis, at)| (axis.to_string(), *at)).collect(),
+            checks: rank.checks.to_vec(),
             devices: figures.devices.to_vec(),
             launches: figures.launches,
             measured_s: figures.measured,
@@ -231,6 +236,7 @@ impl RankDocument {
         Rank {
             id: RankId { run: self.run.into(), rank: self.rank },
             positions: positions.map(|(axis, at)| (axis.into(), at)).collect(),
+            checks: self.checks.into(),
             figures: RankFigures {
                 launches: self.launches,
                 measured: self.measured_s,

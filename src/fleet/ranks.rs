@@ -10,6 +10,7 @@ use crate::analysis::{AnalysisError, Options, Partial, RankFigures, RankId};
 use crate::catalog::Catalog;
 use crate::ingest::IngestError;
 use crate::model::Profile;
+use crate::plain::counted;
 use crate::units::Seconds;
 
 /// One rank of a fleet.
@@ -21,6 +22,8 @@ pub struct Rank {
     pub figures: RankFigures,
     /// Its positions on the axes of parallelism, as far as they are known.
     pub positions: Positions,
+    /// What changes the meaning of its figures, one sentence each.
+    pub checks: Arc<[String]>,
 }
 
 /// Many ranks, merged.
@@ -42,6 +45,7 @@ impl Gathered {
         let mut notes = gaps(ranks.iter().map(|rank| &rank.id));
         notes.extend(other_devices(&ranks));
         notes.extend(copies(&ranks));
+        notes.extend(checks(&ranks));
         Self { partial: partial.ordered(), ranks, notes, rows }
     }
 }
@@ -57,7 +61,8 @@ pub fn summarize(
     options: &Options,
 ) -> Result<Gathered, AnalysisError> {
     let partial = Partial::of(profile, &id, catalog, options, options.ceilings)?;
-    let rank = Rank { id, figures: partial.figures(), positions: Positions::new() };
+    let checks = profile.checks.as_slice().into();
+    let rank = Rank { id, figures: partial.figures(), positions: Positions::new(), checks };
     let rows = profile.launches.len() as u64;
     Ok(Gathered { partial: partial.ordered(), ranks: vec![rank], notes: Vec::new(), rows })
 }
@@ -100,6 +105,21 @@ pub(super) fn merged<T: Sync>(
         Some((_, error)) => Err(error),
         None => Ok(whole.into_inner().unwrap_or_else(PoisonError::into_inner)),
     }
+}
+
+/// Says what changes the meaning of the figures of ranks: of a few as their exports say it.
+fn checks(ranks: &[Rank]) -> Vec<String> {
+    /// How many are said.
+    const SAID: usize = 3;
+    let mut some: Vec<&Rank> = ranks.iter().filter(|rank| !rank.checks.is_empty()).collect();
+    let rest = some.split_off(some.len().min(SAID));
+    let of = |rank: &Rank| format!("rank {}: {}", rank.id, rank.checks.join("; "));
+    let mut notes: Vec<String> = some.into_iter().map(of).collect();
+    if let [first, ..] = rest.as_slice() {
+        let ranks = counted(rest.len() as u64, "more rank has a note", "more ranks have a note");
+        notes.push(format!("{ranks} on its export, the first {}", first.id));
+    }
+    notes
 }
 
 /// Names the ranks that lack below the highest of each run.
@@ -226,6 +246,7 @@ mod tests {
                 devices: Arc::from([]),
             },
             positions: Positions::default(),
+            checks: Arc::from([]),
         };
         let apart =
             [rank(0, 3, 5.0), rank(1, 4, 5.0), rank(2, 3, 5.001), rank(3, 1, 2.0), rank(4, 1, 2.0)];

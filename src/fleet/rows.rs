@@ -7,7 +7,7 @@ use crate::model::{DeviceHint, Head, HintId, OriginId, OriginKind, Profile, Prof
 use crate::model::{Source, Values};
 #[cfg(feature = "frames")]
 use crate::table::parts::RowGroup;
-use crate::table::{Row, Value};
+use crate::table::{CHECKS, Row, Value};
 
 /// How a value came about, with its bounds.
 type Derivation = (Quantity, OriginKind, [u64; 2]);
@@ -39,6 +39,10 @@ impl Rows {
             let formula =
                 found.map(|(_, text)| text.split_once("] ").map_or(&**text, |(_, rest)| rest));
             rows.formulas.insert(quantity, formula.unwrap_or(&name).to_owned());
+        }
+        let checks = metadata.iter().filter(|(key, _)| key == CHECKS);
+        for check in checks.flat_map(|(_, text)| text.lines()) {
+            rows.profile.check(check.to_owned());
         }
         rows
     }

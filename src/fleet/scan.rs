@@ -59,7 +59,8 @@ impl Work<'_> {
         let positions = part.positions.iter();
         let positions = positions.map(|(axis, at)| (axis.as_str().into(), *at)).collect();
         let figures = partial.figures();
-        Ok((partial, vec![Rank { id, figures, positions }]))
+        let checks = profile.checks.as_slice().into();
+        Ok((partial, vec![Rank { id, figures, positions, checks }]))
     }
 }
 
@@ -173,14 +174,24 @@ fn skewed(manifest: &Manifest) -> Vec<String> {
         let (first, last, _) = spans[spans.len() / 2];
         let outside = spans.iter().filter(|span| span.1 < first || span.0 > last);
         let ranks: Vec<String> = outside.map(|span| span.2.to_string()).collect();
-        if let [shown, rest @ ..] = ranks.as_slice() {
+        let [shown, rest @ ..] = ranks.as_slice() else { continue };
+        let (who, or) = if 2 * ranks.len() >= spans.len() {
+            let all = spans.len();
+            (
+                format!("its {all} ranks did not run at the same time, by their own clocks"),
+                "they are of several runs",
+            )
+        } else {
             let more =
                 if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-            notes.push(format!(
-                "run {run}: rank {shown}{more} ran at another time than most, by its own clock: the clocks of \
-                 the machines differ, or it is of another run; durations are compared, starts are not"
-            ));
-        }
+            (
+                format!("rank {shown}{more} ran at another time than most, by its own clock"),
+                "it is of another run",
+            )
+        };
+        notes.push(format!(
+            "run {run}: {who}: the clocks of the machines differ, or {or}; durations are compared, starts are not"
+        ));
     }
     notes
 }

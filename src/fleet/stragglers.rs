@@ -197,7 +197,12 @@ mod tests {
                 ..RankFigures::default()
             };
             change(rank, &mut figures);
-            Rank { id: RankId { run: "run".into(), rank }, figures, positions: Vec::new() }
+            Rank {
+                id: RankId { run: "run".into(), rank },
+                figures,
+                positions: Vec::new(),
+                checks: Arc::from([]),
+            }
         };
         (0..8).map(one).collect()
     }

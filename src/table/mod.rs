@@ -19,6 +19,7 @@ pub use columns::{LaunchColumn, columns, device_columns};
 pub use facts::{Fact, Facts};
 pub use header::Header;
 pub use row::{Fault, Row, Value};
+pub(crate) use written::CHECKS;
 pub use written::{Cells, Table};
 
 /// Columns that every launch table has, and no other table all of.

@@ -12,6 +12,9 @@ use super::cell::{Cell, Form, guarded};
 use super::columns::{LaunchColumn, columns};
 use crate::model::{Launch, Origin, Profile, Quantity};
 
+/// Key of the notes that change what the figures mean, one a line.
+pub(crate) const CHECKS: &str = "checks";
+
 /// A table of named columns of equal height.
 #[derive(Debug, Default, Clone)]
 pub struct Table<'p> {
@@ -203,6 +206,9 @@ impl<'p> Table<'p> {
             ("inputs".to_owned(), inputs.join("; ")),
             ("notes".to_owned(), profile.notes.join("; ")),
         ];
+        if !profile.checks.is_empty() {
+            head.push((CHECKS.to_owned(), profile.checks.join("\n")));
+        }
         head.append(&mut self.metadata);
         self.metadata = head;
     }

@@ -16,7 +16,7 @@ use crate::ingest::document::{Document, Fault, LIST, OBJECT, Written, twice};
 use crate::ingest::scan::Spot;
 use crate::ingest::{IngestError, Reading};
 use crate::plain;
-use crate::table::{SCHEMA, guarded};
+use crate::table::{CHECKS, SCHEMA, guarded};
 
 /// What the document is, and what to do where it is not whole.
 const TABLE: [&str; 2] =
@@ -118,6 +118,9 @@ impl Rows<'_, '_> {
                     ))
                     .help("convert the export again: rooflint convert EXPORT.csv -o launches.json"));
             }
+        }
+        for check in metadata.get(CHECKS).map_or("", String::as_str).lines() {
+            self.reading.check(check);
         }
         self.launches.metadata = metadata;
         Ok(())

@@ -158,9 +158,7 @@ impl Serialize for Kernels<'_> {
             let ranks = spread.map(|(_, ranks)| ranks);
             FleetKernel {
                 kernel: kernel(analysis, one, findings),
-                median_launch_s: spread
-                    .and_then(|(times, _)| times.quantile(0.5))
-                    .map(Seconds::get),
+                median_launch_s: spread.and_then(|(times, _)| times.median()).map(Seconds::get),
                 ranks: ranks.map_or(0, KernelRanks::count),
                 least_rank: ranks.and_then(|ranks| end(ranks.least.as_ref())),
                 median_rank_s: ranks.and_then(KernelRanks::median).map(Seconds::get),

@@ -224,7 +224,7 @@ impl<'a> FleetReport<'a> {
             };
             let greatest = ranks.and_then(|ranks| ranks.greatest.as_ref());
             let ratio = greatest.zip(median.filter(|median| *median > 0.0));
-            let typical = spread.and_then(|(times, _)| times.quantile(0.5));
+            let typical = spread.and_then(|(times, _)| times.median());
             let device = self.analysis.devices.get(kernel.device);
             let device = Cell::maybe_text(device.map(|device| printable(device.name())));
             let mut cells = vec![Cell::text(printable(&kernel.name))];

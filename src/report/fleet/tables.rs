@@ -50,7 +50,7 @@ impl FleetReport<'_> {
             kernel.has_savings().then(|| Cell::Number(kernel.savings.get() / HOUR))
         });
         let about = "median time of a launch, within 1%";
-        add("median_launch_s", SECONDS, about, &|_, times, _| seconds(times.quantile(0.5)?));
+        add("median_launch_s", SECONDS, about, &|_, times, _| seconds(times.median()?));
         add("ranks", Form::Count, "number of ranks with the kernel", &|_, _, ranks| {
             Some(Cell::Count(ranks.count()))
         });

@@ -14,6 +14,7 @@ use rooflint::units::Seconds;
 use super::program;
 
 mod axes;
+mod notes;
 mod outputs;
 mod runs;
 mod same;

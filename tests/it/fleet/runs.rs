@@ -178,7 +178,7 @@ fn operations_that_a_rank_did_not_count_are_as_many_as_in_the_others() {
     let profile = ingest::read(&[Input::Named(files[0].clone())], &Options::default()).unwrap();
     let sample = Session::default().judge(&profile).unwrap().run(0);
     let flops = |run: &Run| -> f64 {
-        run.kernels.iter().filter_map(|kernel| kernel.flops).map(|flops| flops.get()).sum()
+        run.kernels.iter().filter_map(|kernel| kernel.flops).map(rooflint::units::Flops::get).sum()
     };
     assert!(is_same(flops(&read.runs[0].1), 3.0 * flops(&sample)));
 }

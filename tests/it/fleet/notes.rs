@@ -1,0 +1,102 @@
+//! What limits the figures of ranks is said wherever their launches went in between.
+
+use std::fs;
+use std::path::Path;
+
+use super::program;
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// A trace of ten kernels of 100 µs each, which begins at so many milliseconds.
+fn trace(begin: f64) -> String {
+    let event = |at: u32| {
+        let start = begin * 1e3 + f64::from(at) * 150.0;
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "k{at}", "pid": 0, "tid": 7, "ts": {start}, "dur": 100, "args": {{"device": 0, "stream": 7, "correlation": {at}}}}}"#
+        )
+    };
+    let events: Vec<String> = (1..=10).map(event).collect();
+    format!(
+        r#"{{"deviceProperties": [{{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "numSms": 108}}], "traceEvents": [{}]}}"#,
+        events.join(",\n")
+    )
+}
+
+/// Writes traces of ranks, and returns their paths.
+fn ranks(folder: &Path, traces: &[String]) -> Vec<String> {
+    let write = |(rank, trace): (usize, &String)| {
+        let path = folder.join(format!("rank{rank}.json"));
+        fs::write(&path, trace).unwrap();
+        text(&path)
+    };
+    traces.iter().enumerate().map(write).collect()
+}
+
+fn said(arguments: &[&str]) -> String {
+    let run = program::run(arguments);
+    assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
+    // Lines are as long as the terminal is wide.
+    run.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Converts ranks into a partitioned table, and returns what `fleet` says of it.
+fn fleet(folder: &Path, files: &[String]) -> String {
+    let table = text(&folder.join("launches")) + "/";
+    let mut arguments = vec!["convert"];
+    arguments.extend(files.iter().map(String::as_str));
+    arguments.extend(["-o", &*table]);
+    said(&arguments);
+    said(&["fleet", &table])
+}
+
+#[test]
+fn a_trace_that_was_cut_off_is_named_behind_tables_and_summaries() {
+    const CUT: &str = "the trace breaks off at byte";
+    let folder = tempfile::tempdir().unwrap();
+    let mut traces: Vec<String> = [0.0, 0.01, 0.02].map(trace).into();
+    let half = traces[2].len() / 2;
+    traces[2].truncate(half);
+    let files = ranks(folder.path(), &traces);
+    let of_table = fleet(folder.path(), &files);
+    assert!(of_table.contains("rank run/2: ") && of_table.contains(CUT), "{of_table}");
+    let summary = |rank: usize| {
+        let to = text(&folder.path().join(format!("{rank}.partial.json")));
+        said(&["summarize", &files[rank], "--rank", &rank.to_string(), "-o", &to]);
+        to
+    };
+    let summaries = [0, 1, 2].map(summary);
+    let merged = text(&folder.path().join("all.partial.json"));
+    said(&["merge", &summaries[0], &summaries[1], &summaries[2], "-o", &merged]);
+    assert!(said(&["fleet", &merged]).contains(CUT));
+    // A launch table as JSON has a place for it.
+    let table = text(&folder.path().join("cut.json"));
+    let converted = program::run(&["convert", &files[2], "-o", &table]);
+    assert!(converted.stderr.contains(CUT), "{}", converted.stderr);
+    assert!(said(&[&table]).contains(CUT));
+    let whole = text(&folder.path().join("whole.json"));
+    said(&["convert", &files[0], "-o", &whole]);
+    assert!(!said(&[&whole]).contains("Check"));
+}
+
+/// Ranks of 1.5 ms that begin 5 ms apart, and one of four that does.
+#[test]
+fn ranks_that_ran_at_other_times_are_named_only_beside_a_majority() {
+    let of = |begins: &[f64]| {
+        let folder = tempfile::tempdir().unwrap();
+        let traces: Vec<String> = begins.iter().map(|begin| trace(*begin)).collect();
+        let files = ranks(folder.path(), &traces);
+        fleet(folder.path(), &files)
+    };
+    let apart = of(&[0.0, 5.0, 10.0, 15.0]);
+    assert!(
+        apart.contains("its 4 ranks did not run at the same time, by their own clocks"),
+        "{apart}"
+    );
+    let one = of(&[0.0, 0.2, 0.1, 15.0]);
+    assert!(one.contains("rank 3 ran at another time than most, by its own clock"), "{one}");
+    let two = of(&[0.0, 5.0]);
+    assert!(two.contains("its 2 ranks did not run at the same time"), "{two}");
+    assert!(!of(&[0.0, 0.1]).contains("time than most"));
+}
