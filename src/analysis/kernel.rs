@@ -187,6 +187,8 @@ pub struct Kernel {
     pub(crate) is_algorithmic: bool,
     /// True if launches that were judged lack bytes or operations that others have: sums over them have no ratio.
     pub(crate) is_partly_counted: bool,
+    /// Part of the roofline time that is certainly needed: counts may be too high.
+    pub(crate) roofline_time_low: Seconds,
     /// Number of launches with operations on any pipe.
     pub(crate) with_work: u64,
     /// True if a launch has operations on every pipe.
@@ -253,6 +255,26 @@ impl Kernel {
     pub fn is_by_busy_time(&self) -> bool {
         let memory = self.memory_time.unwrap_or_default();
         self.math_time.is_none() && self.roofline_time.is_some_and(|time| time > memory * 1.001)
+    }
+
+    /// Returns `true` if its roofline time may be longer and not shorter.
+    pub(crate) fn is_least(&self) -> bool {
+        self.is_lower_bound() && !self.may_be_overcounted()
+    }
+
+    /// Returns `true` if its counts may be too high, so that the true roofline time may be shorter.
+    #[must_use]
+    pub fn may_be_overcounted(&self) -> bool {
+        /// Less is not worth a word.
+        const SAME: f64 = 0.99;
+        let is_longer = |time: Seconds| self.roofline_time_low < time * SAME;
+        !self.is_by_busy_time() && self.roofline_time.is_some_and(is_longer)
+    }
+
+    /// Returns `true` if the true roofline time may be shorter: counts that may be too high, or busy SMs, lie behind it.
+    #[must_use]
+    pub fn may_need_less(&self) -> bool {
+        self.may_be_overcounted() || self.is_by_busy_time()
     }
 
     /// Returns the launches that the operations on a pipe are of: those in which it was counted, or all with any
@@ -327,12 +349,14 @@ impl Kernel {
         Some((most, least))
     }
 
-    /// Returns the roofline time of the work that is certainly needed: what was counted, not what kept the SMs busy.
+    /// Returns the roofline time of the work that is certainly needed: the least that was counted, not what kept the SMs
+    /// busy.
     #[must_use]
     pub fn least_roofline_time(&self) -> Option<Seconds> {
         let roofline_time = self.roofline_time?;
         if !self.is_by_busy_time() {
-            return Some(roofline_time);
+            let is_less = self.may_be_overcounted();
+            return Some(if is_less { self.roofline_time_low } else { roofline_time });
         }
         Some((self.modeled - self.savings_high).max(Seconds::ZERO).min(roofline_time))
     }

@@ -96,6 +96,8 @@ pub(super) struct Times {
     pub(super) roofline_time: Interval,
     /// True if it is faster than the model allows.
     pub(super) is_faster: bool,
+    /// Part of the roofline time that is certainly needed.
+    pub(super) least: Seconds,
     pub(super) structural: Seconds,
     pub(super) hierarchical: Seconds,
     pub(super) savings_low: Seconds,
@@ -159,6 +161,7 @@ impl Alike {
         self.judged.times = times.option().map(|times| Times {
             roofline_time: times.roofline_time.into(),
             is_faster: times.is_faster,
+            least: Seconds::new(times.least),
             structural: Seconds::new(times.structural),
             hierarchical: Seconds::new(times.hierarchical),
             savings_low: Seconds::new(times.savings_low),

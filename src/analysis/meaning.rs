@@ -2,7 +2,7 @@
 
 use super::kernel::Binding;
 use super::{Kernel, State};
-use crate::model::{MemoryLevel, OriginKind, Quantity};
+use crate::model::{MemoryLevel, OriginKind, Pipe, Quantity};
 use crate::roofline::{self, Limiter};
 
 impl Kernel {
@@ -182,6 +182,18 @@ fn by_limiter(kernel: &Kernel) -> String {
         State::NearRoofline if kernel.is_by_busy_time() => "the SMs are busy: which pipe is, and \
             whether with useful work, shows only where operations and pipes are counted"
             .to_owned(),
+        State::NearRoofline if kernel.may_be_overcounted() => {
+            let is_unstated = kernel.work.iter().any(|work| work.pipe == Pipe::Unstated)
+                && kernel.math_time >= kernel.memory_time;
+            match (is_unstated, kernel.headroom()) {
+                (true, Some(headroom)) if headroom < 1.0 => {
+                    "its precision is not known: above the roofs of 16-bit work, it must be narrower"
+                }
+                (true, _) => "at its roof if its work is 16-bit or TF32: its precision is not known",
+                (false, _) => "at its roof if all that was counted was done: the count may be too high",
+            }
+            .to_owned()
+        }
         State::NearRoofline => match kernel.limiter {
             Limiter::Memory => "at the memory roof: only moving fewer bytes helps (fusion, \
                 smaller types)"
@@ -286,6 +298,40 @@ mod tests {
         assert!(lacking.iter().any(|lack| lack.need.what == "FP32 operations"));
         // Next to nothing is certainly needed.
         assert_eq!(launch("61.6e3").headroom_ends().unwrap().0, f64::INFINITY);
+    }
+
+    /// 4.8 GFLOP at 13.4 TFLOP/s take 358 of 400 µs; a tenth of them takes 35.8 µs, and half as much again 537.
+    #[test]
+    fn a_count_that_may_be_too_high_bounds_the_ratio_from_below() {
+        let launch = |bounds: &str| {
+            kernel(format!(
+                "source,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,dram_bytes,\
+                 flops_fp32_vector,flops_fp32_vector_origin,flops_fp32_vector_low,flops_fp32_vector_high\n\
+                 run,k,0,1,4096,4096,256,400e-6,1e6,4.8e9,measured,{bounds}\n"
+            ))
+        };
+        let near = |one: f64, two: f64| (one / two - 1.0).abs() < 5e-3;
+        let exact = launch(",");
+        let (most, least) = exact.headroom_ends().unwrap();
+        assert!(near(most, 400.0 / 358.0) && near(least, most), "{least}–{most}");
+        assert_eq!(
+            (exact.state, exact.confidence),
+            (State::NearRoofline, Some(Confidence::Certain))
+        );
+        let open = launch("0.1,1");
+        let (most, least) = open.headroom_ends().unwrap();
+        assert!(near(most, 4000.0 / 358.0) && near(least, 400.0 / 358.0), "{least}–{most}");
+        assert_eq!(
+            (open.state, open.confidence),
+            (State::NearRoofline, Some(Confidence::Possible))
+        );
+        assert!(open.reason.to_string().starts_with("at least 1.12× "), "{}", open.reason);
+        assert!(open.meaning().ends_with("the count may be too high"), "{}", open.meaning());
+        assert!(near(open.savings_high.get(), 400e-6 - 35.8e-6), "{:?}", open.savings_high);
+        let both = launch("0.1,1.5");
+        let (most, least) = both.headroom_ends().unwrap();
+        assert!(near(most, 4000.0 / 358.0) && near(least, 1.0), "{least}–{most}");
+        assert!(both.reason.to_string().starts_with("up to 11.2× "), "{}", both.reason);
     }
 
     #[test]

@@ -529,6 +529,7 @@ fn add_up(
         longest: sums.longest.0,
         is_algorithmic: sums.algorithmic,
         is_partly_counted: part.is_partly_counted(),
+        roofline_time_low: Seconds::new(part.roofline_time_low.get()),
         with_work: part.launches_with_work,
         has_all_pipes: part.has_all_pipes(),
         has_tensor_activity: part.tensor_activity.get() > 0.0,

@@ -136,7 +136,7 @@ impl KernelRanks {
     #[must_use]
     pub fn median(&self) -> Option<Seconds> {
         if let Some(sketch) = &self.sketch {
-            return sketch.quantile(0.5);
+            return sketch.median();
         }
         let last = self.times.len().checked_sub(1)?;
         let (low, high) = (self.times[last / 2], self.times[last.div_ceil(2)]);

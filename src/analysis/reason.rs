@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::shared::Shared;
-use crate::units::Factor;
+use crate::units::{Factor, factor};
 
 /// Reason for a kernel's state: a general part shared with other kernels, and the figures of this
 /// kernel.
@@ -25,7 +25,7 @@ enum Own {
 }
 
 /// Where the ratio of a kernel stands in a general part.
-const RATIO: &str = "{}";
+const RATIO: &str = "{}×";
 
 impl Default for Own {
     fn default() -> Self {
@@ -42,19 +42,19 @@ impl Reason {
 
     /// Makes a reason that begins with how many times the roofline time a kernel takes.
     pub(super) fn times(headroom: f64, rest: &str) -> Self {
-        Self::with_ratio(headroom, format!("{RATIO}× the roofline time{rest}"))
+        Self::with_ratio(headroom, format!("{RATIO} the roofline time{rest}"))
     }
 
     /// Makes a reason that begins with how many times the roofline time a kernel takes at most: what is not
     /// counted, or bounds of what is, may explain some of it.
     pub(super) fn up_to(headroom: f64, rest: &str) -> Self {
-        Self::with_ratio(headroom, format!("up to {RATIO}× the roofline time{rest}"))
+        Self::with_ratio(headroom, format!("up to {RATIO} the roofline time{rest}"))
     }
 
     /// Makes a reason that begins with how many times the roofline time a kernel takes at least: some of what it did may
     /// not be needed.
     pub(super) fn at_least(headroom: f64, rest: &str) -> Self {
-        Self::with_ratio(headroom, format!("at least {RATIO}× the roofline time{rest}"))
+        Self::with_ratio(headroom, format!("at least {RATIO} the roofline time{rest}"))
     }
 
     fn with_ratio(headroom: f64, general: String) -> Self {
@@ -70,9 +70,7 @@ impl Reason {
     #[must_use]
     pub fn general(&self) -> Cow<'_, str> {
         match &self.own {
-            Own::Times(times) => {
-                self.general.replacen(RATIO, &format!("{:.2}", times.get()), 1).into()
-            }
+            Own::Times(times) => self.general.replacen(RATIO, &factor(times.get()), 1).into(),
             Own::Figures(_) => Cow::Borrowed(&self.general),
         }
     }
@@ -127,7 +125,7 @@ mod tests {
         assert_eq!(far.to_string(), "1.54× the roofline time, but savings are below 5 µs");
         assert_eq!((far.general(), far.figures()), (far.to_string().into(), None));
         let most = Reason::up_to(14.39, "; {} is no place for it");
-        assert_eq!(most.to_string(), "up to 14.39× the roofline time; {} is no place for it");
+        assert_eq!(most.to_string(), "up to 14.4× the roofline time; {} is no place for it");
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub(super) enum PartKey {
     Uncounted,
     ByUtilization,
     MathByUtilization,
+    RooflineLow,
     Operations(Pipe),
     PipeTime(Pipe),
     PipeLaunches(Pipe),
@@ -116,7 +117,7 @@ impl Figure {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Record(pub(super) BTreeMap<Key, Figure>);
 
-const PART: [PartKey; 25] = [
+const PART: [PartKey; 26] = [
     PartKey::Launches,
     PartKey::Time,
     PartKey::Roofline,
@@ -142,6 +143,7 @@ const PART: [PartKey; 25] = [
     PartKey::Uncounted,
     PartKey::ByUtilization,
     PartKey::MathByUtilization,
+    PartKey::RooflineLow,
 ];
 
 const WHOLE: [Key; 10] = [
@@ -213,6 +215,7 @@ impl PartKey {
             Self::Uncounted => "uncounted".to_owned(),
             Self::ByUtilization => "by_utilization".to_owned(),
             Self::MathByUtilization => "math_by_utilization".to_owned(),
+            Self::RooflineLow => "roofline_low_s".to_owned(),
         }
     }
 }
@@ -319,9 +322,12 @@ impl Record {
     }
 
     /// Adds what summaries of earlier versions do not state: work counts as that of the launches with bytes,
-    /// or of all.
+    /// or of all, and all of the roofline time is needed.
     pub(super) fn complete(&mut self) {
         for of in [Key::Judged as fn(PartKey) -> Key, Key::Rest] {
+            if let Some(roofline) = self.0.get(&of(PartKey::Roofline)).cloned() {
+                self.0.entry(of(PartKey::RooflineLow)).or_insert(roofline);
+            }
             let has_work = |pipe: &&Pipe| self.0.contains_key(&of(PartKey::Operations(**pipe)));
             let pipes: Vec<Pipe> = Pipe::ALL.iter().filter(has_work).copied().collect();
             if pipes.is_empty() || self.0.contains_key(&of(PartKey::LaunchesWithWork)) {
@@ -470,6 +476,7 @@ impl Part {
             PartKey::Uncounted => Place::Uncounted(&mut self.uncounted),
             PartKey::ByUtilization => Place::Flag(&mut self.by_utilization),
             PartKey::MathByUtilization => Place::Flag(&mut self.math_by_utilization),
+            PartKey::RooflineLow => Place::Sum(&mut self.roofline_time_low),
             PartKey::Operations(pipe) => Place::Sum(&mut self.work_on(pipe).operations),
             PartKey::PipeTime(pipe) => Place::Sum(&mut self.work_on(pipe).time),
             PartKey::PipeLaunches(pipe) => Place::Count(&mut self.work_on(pipe).launches),

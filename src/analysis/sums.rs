@@ -29,6 +29,8 @@ pub(super) struct Part {
     pub(super) roofline_time: ExactSum,
     pub(super) roofline_time_likely: ExactSum,
     pub(super) roofline_time_high: ExactSum,
+    /// Of what is certainly needed: counts may be too high.
+    pub(super) roofline_time_low: ExactSum,
     pub(super) structural: ExactSum,
     pub(super) memory: ExactSum,
     pub(super) math: ExactSum,
@@ -251,6 +253,7 @@ impl Part {
         self.roofline_time.add(roofline_time.value.get() * count);
         self.roofline_time_likely.add(roofline_time.likely.get() * count);
         self.roofline_time_high.add(roofline_time.high.get() * count);
+        self.roofline_time_low.add(times.least.get() * count);
         self.structural.add(times.structural.get() * count);
         self.hierarchical.add(times.hierarchical.get() * count);
         self.savings_low.add(times.savings_low.get() * count);

@@ -45,8 +45,8 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     // Sizes tell what an operator needs, not what this kernel did.
     let counted = if sums.algorithmic { Confidence::Likely } else { Confidence::Certain };
     let by_likelihood = known.is_far_by_likelihood(&bar);
-    // Nobody knows how much of what kept its SMs busy was needed.
-    let is_open = kernel.is_by_busy_time() && matches!(ground, Ground::Near | Ground::Fair);
+    // Nobody knows how much of what kept its SMs busy was needed, or of what may have been counted too high.
+    let is_open = kernel.may_need_less() && matches!(ground, Ground::Near | Ground::Fair);
     let counted = if is_open { Confidence::Possible } else { counted };
     kernel.confidence = confidence(ground, counted, by_likelihood);
     kernel.reason = reason(ground, kernel, sums, setting);
@@ -151,7 +151,7 @@ fn reason(ground: Ground, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -
         }
         Ground::MainWorkMissing | Ground::Possible => bounded(kernel, sums, setting, headroom),
         // What is known at least may be above it.
-        Ground::Fair | Ground::FairIfCounted if kernel.is_by_busy_time() => {
+        Ground::Fair | Ground::FairIfCounted if kernel.may_need_less() => {
             at(kernel, sums, headroom, "")
         }
         Ground::Fair | Ground::FairIfCounted => at(kernel, sums, headroom, &below()),
@@ -208,11 +208,18 @@ fn at(kernel: &Kernel, sums: &Sums, headroom: f64, rest: &str) -> Reason {
     ratio(kernel, headroom, &beside(kernel, sums, rest))
 }
 
-/// Begins with the ratio, which is the most that it can be if the counts leave room, and the least where the SMs
-/// were busy with what was not counted.
+/// Begins with the ratio, which is the most that it can be if the counts leave room, and the least where they may be
+/// too high or the SMs were busy with what was not counted.
 fn ratio(kernel: &Kernel, headroom: f64, rest: &str) -> Reason {
-    if kernel.is_by_busy_time() {
-        let least = kernel.headroom_ends().map_or(headroom, |(_, least)| least);
+    let (most, least) = kernel.headroom_ends().unwrap_or((headroom, headroom));
+    if kernel.may_be_overcounted() && kernel.is_lower_bound() {
+        if most.is_finite() {
+            Reason::up_to(most, rest)
+        } else {
+            let rest = format!(" as counted, which may be too much or too little{rest}");
+            Reason::times(headroom, &rest)
+        }
+    } else if kernel.may_need_less() {
         Reason::at_least(least, rest)
     } else if kernel.is_lower_bound() {
         Reason::up_to(headroom, rest)

@@ -116,6 +116,7 @@ fn named<T: Copy>(
                 let format = by_name(&text).map_or(to_stdout, |known| known.format);
                 Place { path: PathBuf::from("-"), format }
             }
+            None if is_mistyped(&text, known) => return Err(no_format(&text, known, what)),
             None => match by_ending(&text, known) {
                 Some(format) => Place { path: output.clone(), format },
                 None => return Err(no_format(&text, known, what)),
@@ -150,6 +151,16 @@ fn by_ending<T: Copy>(path: &str, known: &[Known<T>]) -> Option<T> {
         .map(|(_, one)| one)
 }
 
+/// Whether a path begins as a format does, and only almost: `md=`, the ending of Markdown, or `marcdown=`.
+fn is_mistyped<T>(path: &str, known: &[Known<T>]) -> bool {
+    const CLOSE: f64 = 0.88;
+    let is_close = |name: &str| {
+        let mut all = known.iter();
+        all.any(|one| one.endings.contains(&name) || strsim::jaro_winkler(one.name, name) > CLOSE)
+    };
+    path.split_once('=').is_some_and(|(name, _)| is_close(name))
+}
+
 fn no_format<T>(path: &str, known: &[Known<T>], what: &str) -> Failure {
     let endings = known.iter().map(|known| match known.endings.first() {
         Some(ending) if *ending == known.name => format!(".{ending}"),
@@ -160,8 +171,10 @@ fn no_format<T>(path: &str, known: &[Known<T>], what: &str) -> Failure {
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase());
     if let Some((name, _)) = path.split_once('=').filter(|(name, _)| is_word(name)) {
         let names: Vec<&str> = known.iter().map(|known| known.name).collect();
-        return Failure::usage(format!("-o {path}: {name:?} is not a {what}"))
-            .help(format!("the formats are {}", names.join(", ")));
+        return Failure::usage(format!("-o {path}: {name:?} is not a {what}")).help(format!(
+            "the formats are {}; for a file of that name: -o ./{path}",
+            names.join(", ")
+        ));
     }
     Failure::usage(format!("{path}: no {what} has this ending")).help(format!(
         "use one of {}; or name the format: -o {}={path}",
@@ -434,6 +447,13 @@ mod tests {
         assert_eq!(one("gate.sarif.json").1, 2);
         assert_eq!(one("gitlab=quality.json"), ("quality.json".to_owned(), 3));
         assert_eq!(one("json=-"), ("-".to_owned(), 1));
+        assert_eq!(one("rank=0.json"), ("rank=0.json".to_owned(), 1));
+        assert_eq!(one("./txt=a.json"), ("./txt=a.json".to_owned(), 1));
+        // An ending in the place of a format, or a format that is mistyped.
+        for text in ["txt=a.json", "jsno=a.json"] {
+            let error = asked(&[text], None).unwrap_err();
+            assert!(error.contains("is not a gate format"), "{error}");
+        }
         assert_eq!(one("json"), ("-".to_owned(), 1));
         // What stands before the sign is a part of the path where it names no format.
         assert_eq!(one("run=3.txt"), ("run=3.txt".to_owned(), 0));

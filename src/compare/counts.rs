@@ -1,12 +1,11 @@
 //! Bytes and operations of a kernel, each with the launches that it was counted in.
 
-use super::run::RunKernel;
 use crate::analysis::{Kernel, Work};
 use crate::model::{Pipe, Precision};
 use crate::units::{Bytes, ExactSum, Flops};
 
 /// A sum over some launches.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     sum: ExactSum,
     launches: u64,
@@ -39,14 +38,21 @@ impl Counted {
 }
 
 /// What was counted of a kernel, in one rank or in several.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Counts {
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
     bytes: Option<Counted>,
     work: Vec<(Pipe, Counted)>,
     /// Launches with operations on any pipe.
     with_work: u64,
     /// Most pipes that were counted in the same launch, as far as a rank says.
     most_pipes: usize,
+}
+
+/// Runs are compared by what their documents say, which do not have it.
+impl PartialEq for Counts {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Counts {
@@ -77,7 +83,7 @@ impl Counts {
     }
 
     /// Returns bytes, FLOPs and those in double precision over so many launches.
-    fn over(&self, launches: u64) -> (Option<Bytes>, Option<Flops>, Option<Flops>) {
+    pub(super) fn over(&self, launches: u64) -> (Option<Bytes>, Option<Flops>, Option<Flops>) {
         // Where launches take turns on the pipes, none of them lacks the others.
         let has_all_pipes = self.most_pipes >= self.work.len();
         let on = |is_chosen: &dyn Fn(Pipe) -> bool| {
@@ -92,14 +98,6 @@ impl Counts {
         let is_float = |pipe: Pipe| pipe.operation() == "FLOP";
         let is_double = |pipe: Pipe| pipe.precision() == Precision::Fp64;
         (bytes, on(&is_float), on(&is_double))
-    }
-}
-
-impl RunKernel {
-    /// Sets bytes and operations by what was counted, over so many launches.
-    pub(super) fn counted(mut self, launches: u64) -> Self {
-        (self.bytes, self.flops, self.fp64_flops) = self.counts.over(launches);
-        self
     }
 }
 

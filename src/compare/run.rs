@@ -175,7 +175,7 @@ pub struct RunKernel {
     pub rows: [u64; 2],
     /// What its bytes and operations are made of, for a run of several ranks; documents do not have it.
     #[serde(skip)]
-    pub(crate) counts: Counts,
+    pub counts: Counts,
 }
 
 /// A finding of a rule about a kernel.
@@ -200,6 +200,12 @@ impl RunKernel {
         let grid = part(self.grid, self.blocks);
         let block = part(self.block, self.threads_per_block);
         if grid == "-" && block == "-" { String::new() } else { format!("{grid} / {block}") }
+    }
+
+    /// Sets bytes and operations by what was counted, over so many launches.
+    pub(super) fn counted(mut self, launches: u64) -> Self {
+        (self.bytes, self.flops, self.fp64_flops) = self.counts.over(launches);
+        self
     }
 
     /// Returns how many launches its bytes and operations are of in a run with this warm-up: those with a duration,

@@ -85,6 +85,8 @@ pub(crate) struct Times<N: Number> {
     pub(crate) roofline_time: Interval<N>,
     /// Whether it is faster than the model allows.
     pub(crate) is_faster: N::Truth,
+    /// Part of the roofline time that is certainly needed.
+    pub(crate) least: N,
     /// Time that remains if only the implementation improves.
     pub(crate) structural: N,
     /// Roofline time over all memory levels.
@@ -100,6 +102,7 @@ impl<N: Number> Branch<N> for Times<N> {
         Self {
             roofline_time: Interval::blank(),
             is_faster: <N::Truth as Branch<N>>::blank(),
+            least: zero,
             structural: zero,
             hierarchical: zero,
             savings_low: zero,
@@ -113,6 +116,7 @@ impl<N: Number> Branch<N> for Times<N> {
         Self {
             roofline_time: Interval::merge(is, then.roofline_time, other.roofline_time),
             is_faster: <N::Truth as Branch<N>>::merge(is, then.is_faster, other.is_faster),
+            least: of(|times| times.least),
             structural: of(|times| times.structural),
             hierarchical: of(|times| times.hierarchical),
             savings_low: of(|times| times.savings_low),
@@ -200,9 +204,10 @@ impl<N: Number> Judged<N> {
             let most = roofline_time.high.max(hierarchical);
             let most = self.units.map_or(most, |units| most.max(units));
             let modest = formula::modest_time(structural, most);
-            // How busy units were bounds what was done, not what had to be done.
-            let least =
-                N::select(self.math_by_utilization, || roofline_time.low, || roofline_time.value);
+            // Counts may be too high, and how busy SMs were bounds what was done, not what had to be done. Of the time for
+            // which memory was busy its commands are no more avoidable than its data.
+            let is_by_memory = self.by_utilization & !self.math_by_utilization;
+            let least = N::select(is_by_memory, || roofline_time.value, || roofline_time.low);
             Times {
                 roofline_time,
                 is_faster: formula::is_faster_than_roof(measured, roofline_time.low),
@@ -210,6 +215,7 @@ impl<N: Number> Judged<N> {
                 hierarchical,
                 savings_low: formula::savings(measured, modest),
                 savings: formula::savings(measured, structural),
+                least,
                 savings_high: formula::savings(measured, least),
             }
         })

@@ -212,8 +212,21 @@ fn open<N: Number, R: Reading<N>>(
     )
 }
 
-/// Returns the time of work on one pipe. Work of unstated precision takes at least the time on the
-/// device's fastest roof and at most that on FP32; the lower bound is used.
+/// Pipes that work of unstated precision most often runs on, besides FP32.
+const USUAL: [Pipe; 5] =
+    [Pipe::Fp16Vector, Pipe::Bf16Vector, Pipe::Fp16Matrix, Pipe::Bf16Matrix, Pipe::Tf32Matrix];
+
+/// Faster ones, on which it may have run.
+const FAST: [Pipe; 5] = [
+    Pipe::Fp16MatrixFp16Acc,
+    Pipe::Fp8Matrix,
+    Pipe::Fp8MatrixFp16Acc,
+    Pipe::Fp6Matrix,
+    Pipe::Fp4Matrix,
+];
+
+/// Returns the time of work on one pipe. Work of unstated precision takes at most the time on FP32; the time on the
+/// fastest roof of the usual precisions is used, and only one below that on the fastest of all is impossible.
 pub(crate) fn work_time<N: Number>(
     pipe: Pipe,
     operations: N,
@@ -224,10 +237,12 @@ pub(crate) fn work_time<N: Number>(
     }
     peak(Pipe::Fp32Vector).map(|slow| {
         let slow = formula::time(operations, slow);
-        let fastest = [Pipe::Fp16Matrix, Pipe::Bf16Matrix, Pipe::Tf32Matrix]
-            .into_iter()
-            .map(|pipe| peak(pipe).map(|peak| formula::time(operations, peak)))
-            .fold(slow, |fastest, time| time.map_or(fastest, |time| fastest.min(time)));
-        Interval { low: fastest, value: fastest, likely: slow, high: slow }
+        let fastest = |pipes: &[Pipe], from: N| {
+            let times =
+                pipes.iter().map(|pipe| peak(*pipe).map(|peak| formula::time(operations, peak)));
+            times.fold(from, |fastest, time| time.map_or(fastest, |time| fastest.min(time)))
+        };
+        let value = fastest(&USUAL, slow);
+        Interval { low: fastest(&FAST, value), value, likely: slow, high: slow }
     })
 }

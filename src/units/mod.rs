@@ -248,7 +248,7 @@ rate! {
 /// Totals over a million launches do not depend on their order in the printed digits. Source: A.
 /// Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54
 /// (1974).
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct ExactSum {
     sum: f64,
     lost: f64,

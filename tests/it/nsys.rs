@@ -134,6 +134,14 @@ fn processes_that_see_a_device_0_have_one_each_unless_there_is_only_one() {
     let two = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1 WHERE start = (SELECT max(start) \
                FROM CUPTI_ACTIVITY_KIND_KERNEL);";
     assert_eq!(devices(two), (same, Some(false)));
+    // Numbers other than 0 are of processes that see several.
+    let third = ["3", "3"].map(str::to_owned);
+    assert_eq!(devices("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 3;").0, third);
+    // Of unlike GPUs it would not be known which a process has.
+    let unlike = "UPDATE TARGET_INFO_GPU SET name = 'NVIDIA T400' WHERE cuDevice = 0 AND id > 0;";
+    let unlike = changed(&format!("DROP TABLE TARGET_INFO_CUDA_DEVICE; {unlike}"));
+    let launch = unlike.launch(0);
+    assert_eq!(unlike.devices[usize::from(launch.head.device.0)].ordinal.as_deref(), Some("0"));
 }
 
 /// A graph that was traced as a whole is time of a GPU without kernels, unless its kernels are there, too.

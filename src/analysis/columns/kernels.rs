@@ -245,6 +245,12 @@ fn roofline_time() -> Vec<Column> {
             |_, kernel| seconds(kernel.roofline_time_high),
         ),
         column(
+            "roofline_low_s",
+            Number("s"),
+            "part of the roofline time that is certainly needed: counts may be too high, or busy SMs stand in for them",
+            |_, kernel| seconds(kernel.least_roofline_time()),
+        ),
+        column(
             "roofline_is_lower_bound",
             Truth,
             "true if `roofline_s` omits work that was not counted",
@@ -308,8 +314,7 @@ fn concluded() -> Vec<Column> {
         column(
             "savings_high_s",
             Number("s"),
-            "optimistic savings: measured minus roofline time; if only utilization is known, \
-             minus the least known time",
+            "optimistic savings: measured time minus what is certainly needed of the roofline time",
             |_, kernel| seconds(kernel.state.is_modeled().then_some(kernel.savings_high)),
         ),
         column(

@@ -339,7 +339,7 @@ fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
     if let Some(reason) = sum.refused {
         return Outcome::Kept(reason);
     }
-    let projection = sum.times.projection(kernel.is_lower_bound(), None);
+    let projection = sum.times.projection(kernel.is_least(), None);
     if projection.ideal.get() <= 0.0 {
         return Outcome::Kept("its counted work takes no time after the change".to_owned());
     }

@@ -157,7 +157,7 @@ pub(super) fn nanoseconds(text: &[u8]) -> Option<(i64, bool)> {
 fn shifted(number: &[u8], exponent: i32) -> Option<Vec<u8>> {
     /// No time in microseconds has more.
     const PLACES: i32 = 32;
-    if exponent.abs() > PLACES {
+    if !(-PLACES..=PLACES).contains(&exponent) {
         return None;
     }
     let (sign, digits) = number.split_at(usize::from(number.first() == Some(&b'-')));
@@ -354,6 +354,8 @@ mod tests {
             "1.2.3e1",
             "1e1.5",
             "1e1e1",
+            "1e-2147483648",
+            "1e2147483647",
         ] {
             assert_eq!(nanoseconds(text.as_bytes()), None, "{text}");
         }

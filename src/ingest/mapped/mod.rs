@@ -499,6 +499,30 @@ mod tests {
         assert_eq!((skip.line, skip.reason.as_str()), (2, "the key is given twice"));
     }
 
+    /// Bytes that are read and written apart are DRAM bytes together; what the table has of them itself comes first.
+    #[test]
+    fn reads_and_writes_add_up_to_dram_bytes() {
+        let sides = "dram_read_bytes = { column = 'r', unit = 'MB' }\n\
+                     dram_write_bytes = { column = 'w', unit = 'MB' }\n";
+        let bytes = |map: &str| {
+            let profile = read("name,dur,r,w,b\na,1,3,4,9\n", map).unwrap();
+            profile.launch(0).value(Quantity::DramBytes)
+        };
+        assert_eq!(bytes(&format!("{NEEDED}[quantities]\n{sides}")), Some(7e6));
+        let both =
+            format!("{NEEDED}bytes = {{ column = 'b', unit = 'MB' }}\n[quantities]\n{sides}");
+        assert_eq!(bytes(&both), Some(9e6));
+        let one = sides.lines().next().unwrap();
+        assert_eq!(bytes(&format!("{NEEDED}[quantities]\n{one}\n")), None);
+        // The sum is no better known than its parts.
+        let bounded = sides.replace("'MB' }", "'MB', kind = 'algorithmic', low = 0.1, high = 3 }");
+        let map = format!("{NEEDED}[quantities]\n{bounded}");
+        let profile = read("name,dur,r,w,b\na,1,3,4,9\n", &map).unwrap();
+        let (_, origin) = profile.launch(0).get(Quantity::DramBytes).unwrap();
+        assert_eq!((origin.kind, origin.low, origin.high), (OriginKind::Algorithmic, 0.1, 3.0));
+        assert_eq!(origin.formula, "r + w");
+    }
+
     #[test]
     fn a_bound_on_either_side_is_kept() {
         let map =

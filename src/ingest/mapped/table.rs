@@ -21,6 +21,8 @@ pub(super) struct Table<'a> {
     start: Option<InstantAt>,
     /// The other quantities with their positions.
     values: Vec<(&'a Value, Terms, OriginId)>,
+    /// Where DRAM bytes are the sum of those read and written.
+    both_sides: OriginId,
     launches: Option<usize>,
     /// Whether values are sums over the launches of a row.
     totals: bool,
@@ -42,6 +44,17 @@ pub(super) struct Table<'a> {
     /// Columns in use, where they are, and how many launches have a value there.
     filled: Vec<(&'a str, usize, u64)>,
     read: Values,
+}
+
+/// How DRAM bytes follow from those read and written: no better known than either.
+fn both_sides(reading: &mut Reading<'_>, values: &[(&Value, Terms, OriginId)]) -> OriginId {
+    let side = |quantity: Quantity| values.iter().find(|(value, ..)| value.quantity == quantity);
+    let sides = [Quantity::DramReadBytes, Quantity::DramWriteBytes].map(side);
+    let [Some((read, ..)), Some((write, ..))] = sides else { return OriginId::default() };
+    let formula = format!("{} + {}", read.formula(), write.formula());
+    let kind = read.kind.max(write.kind).max(OriginKind::Derived);
+    let ((low, high), (other_low, other_high)) = (read.within, write.within);
+    reading.origin(&Origin::new(kind, formula).within(low.min(other_low), high.max(other_high)))
 }
 
 /// The columns that add up to a quantity, each with its factor.
@@ -99,6 +112,9 @@ impl<'a> Table<'a> {
         let mut partial = Vec::new();
         let values = mapping.values.iter().filter_map(|value| {
             let mut formula = value.formula();
+            if value.terms.len() > 1 && (value.rate || totals) {
+                formula = format!("({formula})");
+            }
             if value.rate {
                 formula = format!("{formula} × {time}");
             }
@@ -120,7 +136,8 @@ impl<'a> Table<'a> {
             }
             None
         });
-        let values = values.collect();
+        let values: Vec<(&Value, Terms, OriginId)> = values.collect();
+        let both_sides = both_sides(reading, &values);
         let instant =
             |instant: &Instant| InstantAt { at: at(&instant.column), digits: instant.digits };
         let extent = |extent: &Option<Extent>| -> Vec<usize> {
@@ -135,6 +152,7 @@ impl<'a> Table<'a> {
         let known = mapping.columns().into_iter();
         Self {
             values,
+            both_sides,
             time: match &mapping.time {
                 Time::Column(value) => {
                     TimeAt::Column(value, at(value.column().unwrap_or_default()))
@@ -390,6 +408,13 @@ impl<'a> Table<'a> {
             if let Some(number) = number {
                 read.set(value.quantity, number, *origin);
             }
+        }
+        if let (None, Some(one), Some(other)) = (
+            read.get(Quantity::DramBytes),
+            read.get(Quantity::DramReadBytes),
+            read.get(Quantity::DramWriteBytes),
+        ) {
+            read.set(Quantity::DramBytes, one + other, self.both_sides);
         }
         self.read = read;
         Ok(())

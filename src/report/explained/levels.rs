@@ -49,7 +49,7 @@ pub(super) fn hierarchy(lines: &mut Lines, kernel: &Kernel) {
 pub(super) fn way(lines: &mut Lines, kernel: &Kernel, roofline_time: Seconds, structural: Seconds) {
     let measured = kernel.modeled;
     // What is left for the hardware is not known of work that may not be needed.
-    if measured <= Seconds::ZERO || !kernel.state.is_modeled() || kernel.is_by_busy_time() {
+    if measured <= Seconds::ZERO || !kernel.state.is_modeled() || kernel.may_need_less() {
         return;
     }
     let floor = structural.min(measured).max(roofline_time.min(measured));

@@ -278,7 +278,11 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
         let high = kernel.roofline_time_high.map_or(f64::INFINITY, Seconds::get);
         let high = high.is_finite().then(|| view::si(high, "s"));
         // Busy time is more than was needed, so a side that was not counted leaves no bound at all.
-        let bound = match (kernel.is_lower_bound(), kernel.is_by_busy_time(), high) {
+        let bound = match (kernel.is_lower_bound(), kernel.may_need_less(), high) {
+            (is_least, ..) if kernel.may_be_overcounted() => {
+                let rest = if is_least { ", or not all of it" } else { "" };
+                format!("; what was counted may be more than was done{rest}")
+            }
             (false, ..) => String::new(),
             (true, true, None) => "; what else was not counted may need longer".to_owned(),
             (true, true, Some(high)) => {
@@ -298,7 +302,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
         };
         lines.add("E", time(roofline_time), format!("{formula}{bound}"));
         if let Some(headroom) = kernel.headroom() {
-            let is_least = kernel.is_by_busy_time() && !kernel.is_lower_bound();
+            let is_least = kernel.may_need_less() && !kernel.is_lower_bound();
             let at_least = if is_least { "at least " } else { "" };
             lines.add(
                 "headroom",
@@ -338,7 +342,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                     time(kernel.savings_low),
                     crate::analysis::NEAR,
                     time(kernel.savings_high),
-                    if kernel.is_by_busy_time() { "what is certainly needed" } else { "E" }
+                    if kernel.may_need_less() { "what is certainly needed" } else { "E" }
                 ) + if kernel.is_winnable { "" } else { "; 0, because no certain cause was found" },
             );
             lines.add(

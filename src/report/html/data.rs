@@ -120,7 +120,7 @@ struct SceneData {
 
 /// The figures that the page asks for, by their names in the list. Quotients of two of them are
 /// left to the page: share, headroom, intensity, gain.
-const FIGURES: [&str; 34] = [
+const FIGURES: [&str; 35] = [
     "rank",
     "name",
     "full_name",
@@ -140,6 +140,7 @@ const FIGURES: [&str; 34] = [
     "hierarchical_s",
     "binding",
     "roofline_high_s",
+    "roofline_low_s",
     "roofline_is_lower_bound",
     "structural_s",
     "headroom_low",
@@ -361,6 +362,7 @@ fn says_something(name: &str, analysis: &Analysis, kernel: &Kernel) -> bool {
         "roofline_high_s" | "headroom_low" => {
             kernel.is_lower_bound() && kernel.state != State::NotRoofline
         }
+        "roofline_low_s" => kernel.may_need_less() && kernel.state != State::NotRoofline,
         "group" => analysis.has_own_groups(),
         "judged_s" => kernel.modeled != kernel.measured,
         _ => true,

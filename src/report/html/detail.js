@@ -6,7 +6,7 @@ function wayBar(k) {
   const [measured, expected, structural, win] = [K.judged_s[k], K.roofline_s[k], K.structural_s[k], K.savings_s[k]];
   if (!(measured > 0) || expected == null || structural == null || win == null) return null;
   // Of the time of busy multiprocessors nobody knows which part is the roofline's.
-  if (isByBusyTime(k)) return null;
+  if (mayNeedLess(k)) return null;
   const ideal = Math.min(expected, measured);
   const won = Math.min(win, measured);
   const shape = Math.max(0, measured - won - ideal);
@@ -120,20 +120,21 @@ function verdictLines(lines, k) {
   const expected = K.roofline_s[k];
   if (expected != null) {
     let bound = "";
-    if (K.roofline_is_lower_bound[k]) bound = K.roofline_high_s[k] == null ? "; a lower bound: nothing limits what was not counted" : `; a lower bound: what was not counted allows up to ${seconds(K.roofline_high_s[k])}`;
+    if (mayNeedLess(k) && !isByBusyTime(k)) bound = `; what was counted may be more than was done${K.roofline_is_lower_bound[k] ? ", or not all of it" : ""}`;
+    else if (K.roofline_is_lower_bound[k]) bound = K.roofline_high_s[k] == null ? "; a lower bound: nothing limits what was not counted" : `; a lower bound: what was not counted allows up to ${seconds(K.roofline_high_s[k])}`;
     const formula = isByBusyTime(k) ? "the SMs were busy for so long, which stands in for t_math: operations were not counted" : "max(t_mem, t_math)";
     lines.add("E", seconds(expected), `${formula}${bound}`);
     if (K.headroom[k] != null) {
       const part = K.judged_s[k] < K.measured_s[k] * 0.999 ? "; the launches that can be judged" : "";
       const certain = K.roofline_is_lower_bound[k] ? `; with what was not counted ${headroomText(k)}` : "";
-      lines.add("headroom", factor(K.headroom[k]), `${isByBusyTime(k) ? "at least " : ""}T ÷ E = ${seconds(K.judged_s[k])} ÷ ${seconds(expected)}${part}${certain}`);
+      lines.add("headroom", factor(K.headroom[k]), `${mayNeedLess(k) && !K.roofline_is_lower_bound[k] ? "at least " : ""}T ÷ E = ${seconds(K.judged_s[k])} ÷ ${seconds(expected)}${part}${certain}`);
     }
   }
   if (K.structural_s[k] != null) {
     lines.add("structural", seconds(K.structural_s[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle multiprocessors and what was not counted included`);
   }
   if (K.savings_s[k] != null && K.structural_s[k] != null) {
-    lines.add("savings", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof or unit asks for) and ${seconds(K.savings_high_s[k])} (T above ${isByBusyTime(k) ? "what is certainly needed" : "E"})`);
+    lines.add("savings", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof or unit asks for) and ${seconds(K.savings_high_s[k])} (T above ${mayNeedLess(k) ? "what is certainly needed" : "E"})`);
     lines.add("run speedup", factor(K.run_speedup[k]), "total ÷ (total − savings)");
     if (K.coverage[k] != null) lines.add("cumulative", percent(K.coverage[k]), "of all savings, with the kernels ranked before it");
   }

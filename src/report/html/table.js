@@ -10,12 +10,17 @@ function isByBusyTime(k) {
   return K.t_math_s[k] == null && K.roofline_s[k] > (K.t_mem_s[k] ?? 0) * 1.001;
 }
 
+/** Whether the true roofline time may be shorter: counts that may be too high, or busy multiprocessors, lie behind it. */
+function mayNeedLess(k) {
+  return K.roofline_low_s[k] != null;
+}
+
 /** The expected time; a bound says so. */
 function rooflineText(k, show) {
   if (K.roofline_s[k] == null) return MISSING;
   const shown = show(K.roofline_s[k]);
-  if (shown.startsWith("<") || isByBusyTime(k) === !!K.roofline_is_lower_bound[k]) return shown;
-  return `${isByBusyTime(k) ? "≤" : "≥"}${shown}`;
+  if (shown.startsWith("<") || mayNeedLess(k) === !!K.roofline_is_lower_bound[k]) return shown;
+  return `${mayNeedLess(k) ? "≤" : "≥"}${shown}`;
 }
 
 function headroomText(k) {
@@ -24,10 +29,9 @@ function headroomText(k) {
   // Whatever was not counted, the true roofline time is not longer than the measured one.
   const low = Math.max(K.headroom_low[k] ?? 0, headroom < 1 ? 0 : 1);
   const least = K.roofline_is_lower_bound[k] ? low : headroom;
-  if (!isByBusyTime(k) || K.savings_high_s[k] == null) return interval(headroom, least);
-  const needed = K.judged_s[k] - K.savings_high_s[k];
-  const most = K.judged_s[k] / needed;
-  return interval(needed > 0 && most <= DATA.farthest ? most : Infinity, least);
+  if (!mayNeedLess(k)) return interval(headroom, least);
+  const most = K.judged_s[k] / K.roofline_low_s[k];
+  return interval(most <= DATA.farthest ? most : Infinity, least);
 }
 
 function limiterText(k) {

@@ -36,7 +36,7 @@ pub(super) struct TimelineDocument<'a> {
     copies: Option<u64>,
     /// Their times added up.
     copy_s: Option<f64>,
-    /// Time with any of them.
+    /// Time with any of them running: copies at one time count once.
     copy_covered_s: Option<f64>,
     /// Part of it without a kernel.
     exposed_copy_s: Option<f64>,

@@ -149,6 +149,10 @@ fn arithmetic(kernel: &Kernel) -> Vec<Figure> {
     if let (Some(roofline), Some(ratio)) = (kernel.roofline_time, ratio(kernel)) {
         let bound = if kernel.is_by_busy_time() {
             "the SMs were busy for so long; how much of that is needed was not counted"
+        } else if kernel.may_be_overcounted() && kernel.is_lower_bound() {
+            "what was counted may be more than was done, or not all of it"
+        } else if kernel.may_be_overcounted() {
+            "what was counted may be more than was done"
         } else if kernel.is_lower_bound() {
             "a lower bound: not all work was counted"
         } else {

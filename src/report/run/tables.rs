@@ -153,7 +153,7 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
 /// The expected time; a bound says so.
 fn roofline_time(kernel: &Kernel) -> Cell {
     let time = Cell::maybe(kernel.roofline_time.map(Seconds::get));
-    match (kernel.is_by_busy_time(), kernel.is_lower_bound()) {
+    match (kernel.may_need_less(), kernel.is_lower_bound()) {
         (true, false) => time.at_most(),
         (false, true) => time.at_least(),
         _ => time,
@@ -196,6 +196,7 @@ mod tests {
         kernel.modeled = Seconds::new(4e-3);
         let mut cell = |expected: Option<f64>, most: f64| {
             kernel.roofline_time = expected.map(Seconds::new);
+            kernel.roofline_time_low = kernel.roofline_time.unwrap_or_default();
             kernel.roofline_time_high = Some(Seconds::new(most));
             headroom(&kernel)
         };
@@ -224,6 +225,7 @@ mod tests {
         for kernel in &mut bench.analysis.kernels {
             (kernel.roofline_time, kernel.roofline_time_high, kernel.limiter) =
                 (known, known, Limiter::Memory);
+            kernel.roofline_time_low = Seconds::new(1e-3);
         }
         let kernels: Vec<&Kernel> = bench.analysis.kernels.iter().collect();
         let table = others(&kernels, &bench.report(), &Style::default());

@@ -48,7 +48,7 @@ impl<'a> OverTime<'a> {
     pub(in crate::report) fn note(&self) -> String {
         match self.gpus {
             [only] => format!("{} of {}", time(only.busy), time(only.span)),
-            gpus => format!("of the spans of {} GPUs", gpus.len()),
+            _ => format!("of the spans of {}", self.all()),
         }
     }
 
@@ -60,8 +60,8 @@ impl<'a> OverTime<'a> {
             let longest = spans.fold(Seconds::ZERO, Seconds::max);
             let [least_share, most_share] = self.ends.map(|one| percent(one.busy_share()));
             return format!(
-                "{} GPUs, busy {least_share} ({}) to {most_share} ({}) of spans up to {}",
-                self.gpus.len(),
+                "{}, busy {least_share} ({}) to {most_share} ({}) of spans up to {}",
+                self.all(),
                 self.label(least),
                 self.label(most),
                 time(longest),
@@ -86,6 +86,18 @@ impl<'a> OverTime<'a> {
             ));
         }
         text
+    }
+
+    /// `8 GPUs`, `8 GPUs in 4 traces` or `3 traces`: traces may be of one GPU, one after the other.
+    fn all(&self) -> String {
+        let gpus = self.gpus.len();
+        let mut sources: Vec<usize> = self.gpus.iter().map(|one| one.source).collect();
+        sources.dedup();
+        match sources.len() {
+            1 => format!("{gpus} GPUs"),
+            traces if traces == gpus => format!("{traces} traces"),
+            traces => format!("{gpus} GPUs in {traces} traces"),
+        }
     }
 
     /// What a GPU is called beside the others.
@@ -125,13 +137,13 @@ fn causes(one: &Timeline) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
-/// `; copies and memsets take 55.5 ms (46.2 MB), 2.6% of it beside kernels`.
+/// `; copies and memsets run for 55.5 ms (46.2 MB), 2.6% of it beside kernels`: copies at one time count once.
 fn moved(one: &Timeline) -> String {
     let Some(copies) = one.copies.filter(|copies| copies.count > 0) else { return String::new() };
     let size =
         copies.bytes.map_or_else(String::new, |bytes| format!(" ({})", si(bytes.get(), "B")));
     let hidden = copies.hidden().map_or_else(String::new, |share| hidden(share, "kernels"));
-    format!("; copies and memsets take {}{size}{hidden}", time(copies.time))
+    format!("; copies and memsets run for {}{size}{hidden}", time(copies.covered))
 }
 
 /// The GPUs and the steps of a run.

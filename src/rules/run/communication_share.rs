@@ -52,12 +52,38 @@ const EXPOSED: Threshold = Threshold::new(
     "nothing hides it; less of the span is hardly worth another schedule",
 );
 
-/// Time in which GPUs communicate and compute nothing, and their spans: of those that do so for this part of it.
-fn exposed(run: &Run<'_>, least: f64) -> Option<(Seconds, Seconds)> {
-    let timelines = run.analysis.timelines.iter();
-    let waits = timelines.map(|one| (one.exposed_communication, one.span));
-    let waits = waits.filter(|(time, span)| *span > Seconds::ZERO && *time / *span >= least);
-    waits.reduce(|one, two| (one.0 + two.0, one.1 + two.1))
+/// Time in which GPUs run kernels of communication and none of computation.
+struct Exposed {
+    time: Seconds,
+    span: Seconds,
+    /// The GPUs that it is of.
+    gpus: usize,
+}
+
+impl Exposed {
+    /// That of the GPUs which have it for this part of their span.
+    fn of(run: &Run<'_>, least: f64) -> Option<Self> {
+        let timelines = run.analysis.timelines.iter();
+        let waits =
+            timelines.map(|one| Self { time: one.exposed_communication, span: one.span, gpus: 1 });
+        let waits = waits.filter(|one| one.span > Seconds::ZERO && one.time / one.span >= least);
+        waits.reduce(|one, two| Self {
+            time: one.time + two.time,
+            span: one.span + two.span,
+            gpus: one.gpus + two.gpus,
+        })
+    }
+
+    /// `44.4% of the span`; which GPUs, where there are several.
+    fn share(&self, run: &Run<'_>) -> String {
+        let share = percent(self.time / self.span);
+        match (self.gpus, run.analysis.timelines.len()) {
+            (_, 1) => format!("{share} of the span"),
+            (1, all) => format!("{share} of the span of 1 of {all} GPUs"),
+            (gpus, all) if gpus == all => format!("{share} of the spans of {all} GPUs"),
+            (gpus, all) => format!("{share} of the spans of {gpus} of {all} GPUs"),
+        }
+    }
 }
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
@@ -66,8 +92,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             || kernel.class.kind == Some(Kind::MemcpyPeer)
     })?
     .and_moved(run, &[Kind::MemcpyPeer]);
-    let exposed =
-        exposed(run, run.threshold(&EXPOSED)).filter(|(time, _)| *time >= least_shown(run.total()));
+    let exposed = Exposed::of(run, run.threshold(&EXPOSED))
+        .filter(|exposed| exposed.time >= least_shown(run.total()));
     if links.share < run.threshold(&SHARE) && exposed.is_none() {
         return Ok(Vec::new());
     }
@@ -76,11 +102,13 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if let (Some(longest), true) = (longest, links.launches > 1) {
         words.push_str(&format!(", {} per launch of the longest", si(longest, "s")));
     }
-    let message = match exposed {
+    let message = match &exposed {
         None => format!("communication: {words}"),
-        Some((time, span)) => {
-            let (time, share) = (si(time, "s"), percent(time / span));
-            format!("{time} of exposed communication ({share} of the span); in all {words}")
+        Some(exposed) => {
+            let (time, share) = (si(exposed.time, "s"), exposed.share(run));
+            // Copies between devices are no kernels, and their exposed time is among that of copies.
+            let kernels = if links.has_moved() { " kernels" } else { "" };
+            format!("{time} of exposed communication{kernels} ({share}); in all {words}")
         }
     };
     let mut finding = links
@@ -88,8 +116,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::High)
         .evidence_if("longest kernel's time per launch", longest.map(Seconds::get), "s")
         .next("compare the ranks, and overlap communication with the backward pass");
-    if let Some((time, _)) = exposed {
-        finding = finding.at_stake(time, "exposed");
+    if let Some(exposed) = exposed {
+        finding = finding.at_stake(exposed.time, "exposed");
         // Part of it may be waiting for the slowest rank, which overlap does not end.
         finding.at_stake_low_s = 0.0;
     }

@@ -1,7 +1,7 @@
 //! Tells of kernels whose multiply-adds were counted once: their operations are an interval.
 
 use crate::analysis::{Analysis, State, Work};
-use crate::model::{Engine, Origin, OriginKind};
+use crate::model::{Engine, Origin, OriginKind, Profiler};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject};
 use crate::units::{Flops, Seconds};
 
@@ -49,7 +49,10 @@ fn unweighted<'a>(analysis: &'a Analysis, work: &Work) -> Option<&'a Origin> {
     let origin = analysis.origin(work)?;
     let is_vector = work.pipe.engine() == Engine::Vector && work.operations > Flops::ZERO;
     let is_interval = origin.high > 1.0 && origin.high.is_finite();
-    (is_vector && is_interval && origin.kind == OriginKind::Derived).then_some(origin)
+    // Bounds in a mapping are those of its author.
+    let mut sources = analysis.sources.iter();
+    let is_counted = sources.any(|source| source.profiler == Profiler::NsightCompute);
+    (is_counted && is_vector && is_interval && origin.kind == OriginKind::Derived).then_some(origin)
 }
 
 fn check(subject: &Subject<'_>) -> Judgment {
@@ -102,7 +105,7 @@ mod tests {
 
     fn counted(bytes: f64, origin: &Origin) -> Bench {
         let values = [(Quantity::DramBytes, bytes), (Quantity::Work(Pipe::Fp32Vector), 10e9)];
-        h100().counted(origin).bare("k", (1000, 256), (1, 1000.0), &values)
+        h100().ncu().counted(origin).bare("k", (1000, 256), (1, 1000.0), &values)
     }
 
     fn interval() -> Origin {
@@ -135,6 +138,10 @@ mod tests {
         assert!(counted(1e8, &idle_lane).is_content(ID));
         let shapes = Origin::new(OriginKind::Algorithmic, "Params").within(0.8, 1.2);
         assert!(counted(1e8, &shapes).is_content(ID));
+        // Bounds that a mapping gives, of a count divided by the launches.
+        let values = [(Quantity::Work(Pipe::Fp32Vector), 10e9)];
+        let mapped = h100().counted(&interval()).bare("k", (1000, 256), (1, 1000.0), &values);
+        assert!(mapped.is_content(ID));
     }
 
     #[test]

@@ -117,14 +117,22 @@ impl Gpus {
             return;
         };
         let sharing = processes.len();
-        let has_one = |numbers: &BTreeSet<i64>| numbers.len() == 1;
-        self.is_one_each = of_process.values().all(has_one) && of_process.len() <= self.all.len();
+        let sees_one = |numbers: &BTreeSet<i64>| numbers.iter().eq([&0]);
+        self.is_one_each = of_process.values().all(sees_one)
+            && of_process.len() <= self.all.len()
+            && self.alike().is_some();
         let taken =
             if self.is_one_each { "taken as one GPU for each process" } else { "taken as one GPU" };
         reading.check(&format!(
             "{sharing} processes used a GPU that they know as number {number}, and the export does not say whether it \
              is the same one: {taken}; exports of Nsight Systems 2025.1 and later say it"
         ));
+    }
+
+    /// Any of the GPUs where all are of one kind, so that the choice does not matter.
+    fn alike(&self) -> Option<&Gpu> {
+        let first = self.all.first()?;
+        self.all.iter().all(|gpu| gpu.hint == first.hint).then_some(first)
     }
 
     /// The device with this number in a process.
@@ -143,17 +151,12 @@ impl Gpus {
         if let Some(gpu) = self.of_process.get(&(process, number)).and_then(by_id) {
             return DeviceHint { ordinal: Some(gpu.id.to_string()), ..gpu.hint.clone() };
         }
-        // Where all are of one kind the choice does not matter.
-        let alike = || {
-            let first = self.all.first()?;
-            self.all.iter().all(|gpu| gpu.hint == first.hint).then_some(first)
-        };
         if self.is_one_each {
-            let hint = alike().map(|gpu| gpu.hint.clone());
+            let hint = self.alike().map(|gpu| gpu.hint.clone());
             let ordinal = Some(format!("{number} of process {process}"));
             return DeviceHint { ordinal, ..hint.unwrap_or_default() };
         }
-        let hint = by_number().or_else(alike).map(|gpu| gpu.hint.clone());
+        let hint = by_number().or_else(|| self.alike()).map(|gpu| gpu.hint.clone());
         DeviceHint { ordinal: Some(number.to_string()), ..hint.unwrap_or_default() }
     }
 

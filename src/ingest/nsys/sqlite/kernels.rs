@@ -1,7 +1,5 @@
 //! The launches of an export, in the order of their start.
 
-use std::collections::{HashMap, HashSet};
-
 use super::database::{Cell, Database, Failure, integer, shown};
 use super::slots::{Slot, Slots, process};
 use crate::ingest::Reading;
@@ -148,19 +146,21 @@ fn leave_out_repeats(
     };
     // Rows are seldom alike: what tells them apart is read only then.
     let key = |kernel: &Kernel| {
-        let Setting { stream, name, .. } = *setting(kernel);
-        (kernel.start, kernel.duration, slots.correlation(kernel.slot), stream, name)
+        let Setting { process, stream, name, .. } = *setting(kernel);
+        (kernel.start, kernel.duration, process, slots.correlation(kernel.slot), stream, name)
     };
     let alike = launches.windows(2).filter(|pair| is_same(&pair[0], &pair[1]));
-    let mut nodes: HashMap<_, HashSet<Option<i64>>> =
-        alike.map(|pair| (key(&pair[0]), HashSet::new())).collect();
-    if nodes.is_empty() {
+    let mut starts: Vec<u64> = alike.map(|pair| pair[0].start).collect();
+    starts.dedup();
+    if starts.is_empty() {
         return Ok(());
     }
+    let mut nodes = Vec::new();
     let [.., mangled] = COLUMNS;
     let columns = [
         "start",
         "end",
+        "globalPid",
         "correlationId",
         "streamId",
         "demangledName",
@@ -169,25 +169,32 @@ fn leave_out_repeats(
         "graphNodeId",
     ];
     database.each(TABLE, columns, |cells| {
-        let [start, end, correlation, stream, names @ .., node] = cells.map(integer);
+        let [start, end, of, correlation, stream, names @ .., node] = cells.map(integer);
         let small = |number: Option<i64>| u32::try_from(number?).ok();
         let large = |number: Option<i64>| u64::try_from(number?).ok();
-        if let (Some(start), Some(end)) = (large(start), large(end))
+        if let (Some(start), Some(end), Some(node)) = (large(start), large(end), node)
             && let Some(name) = names.into_iter().flatten().next()
-            && let Some(nodes) =
-                nodes.get_mut(&(start, end.saturating_sub(start), correlation, small(stream), name))
+            && starts.binary_search(&start).is_ok()
         {
-            nodes.insert(node);
+            let duration = end.saturating_sub(start);
+            let of = of.map_or(0, process);
+            nodes.push(((start, duration, of, correlation, small(stream), name), node));
         }
         Ok(())
     })?;
+    nodes.sort_unstable();
+    nodes.dedup();
     let mut kept = 1;
     let mut last: Option<Kernel> = None;
     launches.retain(|kernel| {
         let repeats = last.is_some_and(|last| is_same(&last, kernel));
         last = Some(*kernel);
         kept = if repeats { kept + 1 } else { 1 };
-        !repeats || nodes.get(&key(kernel)).is_some_and(|nodes| kept <= nodes.len())
+        !repeats || {
+            let key = key(kernel);
+            let first = nodes.partition_point(|(of, _)| *of < key);
+            nodes[first..].iter().take_while(|(of, _)| *of == key).count() >= kept
+        }
     });
     Ok(())
 }
