@@ -6,8 +6,10 @@ use crate::ingest;
 use crate::model::{DeviceHint, Head, HintId, OriginId, OriginKind, Profile, Profiler, Quantity};
 use crate::model::{Source, Values};
 #[cfg(feature = "frames")]
+use crate::table::CHECKS;
+#[cfg(feature = "frames")]
 use crate::table::parts::RowGroup;
-use crate::table::{CHECKS, Row, Value};
+use crate::table::{Row, Value};
 
 /// How a value came about, with its bounds.
 type Derivation = (Quantity, OriginKind, [u64; 2]);
