@@ -202,23 +202,36 @@ fn sizes(
     }
     while !open.is_empty() {
         let before = open.len();
-        let mut refused = None;
         open.retain(|(key, text)| match number::whole(text, &|name| known.get(name).copied()) {
             Ok(value) => {
                 known.insert(key.get_ref().clone(), value);
                 false
             }
-            Err(message) => {
-                let name = key.get_ref();
-                refused = Some(place.error(key.span(), format!("{name}={text}: {message}")));
-                true
-            }
+            Err(_) => true,
         });
-        if let Some(error) = refused.filter(|_| open.len() == before) {
-            return Err(error);
+        if open.len() == before {
+            return Err(unresolved(&open, &known, place));
         }
     }
     Ok(known)
+}
+
+/// Why none of these sizes can be computed: one of them has a fault, or they go round in a circle.
+fn unresolved(
+    open: &[(&Spanned<String>, String)],
+    known: &BTreeMap<String, u64>,
+    place: &Place<'_>,
+) -> PredictError {
+    let is_open = |name: &str| open.iter().any(|(key, _)| key.get_ref() == name);
+    let supposed = |name: &str| known.get(name).copied().or_else(|| is_open(name).then_some(1));
+    for (key, text) in open {
+        if let Err(message) = number::whole(text, &supposed) {
+            return place.error(key.span(), format!("{}={text}: {message}", key.get_ref()));
+        }
+    }
+    let names: Vec<&str> = open.iter().map(|(key, _)| key.get_ref().as_str()).collect();
+    let span = open.first().map_or(0..0, |(key, _)| key.span());
+    place.error(span, format!("sizes that refer to each other in a circle: {}", names.join(", ")))
 }
 
 fn op(

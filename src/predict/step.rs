@@ -213,7 +213,7 @@ args = { n = "tokens*4*hidden", dtype = "fp16" }
         assert_eq!(error("[[op]]\nform = \"axpy\"\n"), "m.toml:2:8: axpy needs \"n\"");
         assert!(
             error("[sizes]\na = \"b\"\nb = \"a\"\n[[op]]\nform = \"axpy\"\nargs = { n = 1 }")
-                .contains("is neither a number nor a known size")
+                .contains("m.toml:2:1: sizes that refer to each other in a circle: a, b")
         );
         assert!(
             error("[[op]]\nform = \"conv2d\"\nargs = { n = 1, c = 3, h = 4, k = 8, r = 7 }\n")
