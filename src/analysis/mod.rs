@@ -76,6 +76,7 @@ pub use ranks::{Rank, Ranks, Spread};
 pub use reason::Reason;
 pub use resolve::{DeviceUse, NamedDevices, Unknown};
 pub use sketch::Sketch;
+pub(crate) use timeline::are_traces;
 pub use timeline::{Copies, Moved, StepTime, Timeline};
 pub use timers::Timer;
 pub use totals::Totals;

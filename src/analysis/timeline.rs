@@ -99,6 +99,11 @@ impl Timeline {
     }
 }
 
+/// Whether each of several timelines is of a trace of its own: they may be of one GPU, one after the other.
+pub(crate) fn are_traces(timelines: &[Timeline]) -> bool {
+    timelines.len() > 1 && timelines.windows(2).all(|pair| pair[0].source != pair[1].source)
+}
+
 impl Copies {
     /// Part of their time that has a kernel beside them; `None` if they take none.
     #[must_use]

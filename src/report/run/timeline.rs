@@ -1,6 +1,6 @@
 //! How the time of each GPU was used: one sentence for the brief, a table of GPUs and one of steps.
 
-use crate::analysis::{Analysis, IdleCauses, Timeline};
+use crate::analysis::{Analysis, IdleCauses, Timeline, are_traces};
 use crate::model::Source;
 use crate::report::Report;
 use crate::report::document::{Block, Cell, Column, Form, Section, Table, first_of};
@@ -95,7 +95,7 @@ impl<'a> OverTime<'a> {
         sources.dedup();
         match sources.len() {
             1 => format!("{gpus} GPUs"),
-            traces if traces == gpus => format!("{traces} traces"),
+            _ if are_traces(self.gpus) => format!("{gpus} traces"),
             traces => format!("{gpus} GPUs in {traces} traces"),
         }
     }

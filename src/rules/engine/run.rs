@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::settings::Settings;
 use super::threshold::Threshold;
-use crate::analysis::{Analysis, Copies, DeviceUse, Kernel, Moved};
+use crate::analysis::{Analysis, Copies, DeviceUse, Kernel, Moved, are_traces};
 use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
@@ -35,6 +35,17 @@ impl<'a> Run<'a> {
             in_graphs += span * causes.in_graphs.get();
         }
         in_graphs > all / 2.0
+    }
+
+    /// Names some of the GPUs with a timeline: `8 GPUs`, `1 of 8 GPUs`, `2 of 3 traces`; `None` where there is only one.
+    pub(in crate::rules) fn gpus_of(&self, some: usize) -> Option<String> {
+        let timelines = &self.analysis.timelines;
+        let (all, what) = (timelines.len(), if are_traces(timelines) { "traces" } else { "GPUs" });
+        match (some, all) {
+            (_, 1) => None,
+            (some, all) if some == all => Some(format!("{all} {what}")),
+            (some, all) => Some(format!("{some} of {all} {what}")),
+        }
     }
 
     /// A threshold of the rule, as the user set it or by default.

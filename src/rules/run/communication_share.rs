@@ -77,11 +77,10 @@ impl Exposed {
     /// `44.4% of the span`; which GPUs, where there are several.
     fn share(&self, run: &Run<'_>) -> String {
         let share = percent(self.time / self.span);
-        match (self.gpus, run.analysis.timelines.len()) {
-            (_, 1) => format!("{share} of the span"),
-            (1, all) => format!("{share} of the span of 1 of {all} GPUs"),
-            (gpus, all) if gpus == all => format!("{share} of the spans of {all} GPUs"),
-            (gpus, all) => format!("{share} of the spans of {gpus} of {all} GPUs"),
+        match (self.gpus, run.gpus_of(self.gpus)) {
+            (_, None) => format!("{share} of the span"),
+            (1, Some(of)) => format!("{share} of the span of {of}"),
+            (_, Some(of)) => format!("{share} of the spans of {of}"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tells how long GPUs wait for the host between the pieces of their work.
 
+use crate::analysis::are_traces;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold, least_shown};
 use crate::units::{Seconds, percent, si};
 
@@ -135,11 +136,13 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Ok(Vec::new());
     }
     let share = total / waits.span;
-    let (who, of) = match (waits.gpus, run.analysis.timelines.len()) {
-        (_, 1) => ("the GPU waits".to_owned(), "the span"),
-        (1, all) => (format!("1 of {all} GPUs waits"), "its span"),
-        (gpus, all) if gpus == all => (format!("{all} GPUs wait"), "their spans"),
-        (gpus, all) => (format!("{gpus} of {all} GPUs wait"), "their spans"),
+    let is_of_traces = are_traces(&run.analysis.timelines);
+    let (who, of) = match (waits.gpus, run.gpus_of(waits.gpus)) {
+        (_, None) => ("the GPU waits".to_owned(), "the span"),
+        (1, Some(of)) if is_of_traces => (format!("in {of} the GPU waits"), "its span"),
+        (_, Some(of)) if is_of_traces => (format!("in {of} the GPU waits"), "their spans"),
+        (1, Some(of)) => (format!("{of} waits"), "its span"),
+        (_, Some(of)) => (format!("{of} wait"), "their spans"),
     };
     let (what, next) = waits.most(run);
     let (time, percentage) = (si(total, "s"), percent(share));

@@ -100,3 +100,15 @@ fn ranks_that_ran_at_other_times_are_named_only_beside_a_majority() {
     assert!(two.contains("its 2 ranks did not run at the same time"), "{two}");
     assert!(!of(&[0.0, 0.1]).contains("time than most"));
 }
+
+/// Cycles of one worker are traces of one GPU, which does not become three.
+#[test]
+fn traces_are_not_counted_as_gpus() {
+    let folder = tempfile::tempdir().unwrap();
+    let traces: Vec<String> = [0.0, 5.0, 10.0].map(trace).into();
+    let files = ranks(folder.path(), &traces);
+    let report = said(&[&files[0], &files[1], &files[2]]);
+    // 10 of 100 µs in 1450.
+    assert!(report.contains("Timeline 3 traces, busy 69.0%"), "{report}");
+    assert!(!report.contains("3 GPUs"), "{report}");
+}
