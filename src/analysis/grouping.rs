@@ -105,6 +105,8 @@ pub struct GroupTotals {
     pub judged: Seconds,
     /// Roofline time of the judged time.
     pub roofline_time: Seconds,
+    /// Part of their roofline time that is certainly needed.
+    pub roofline_time_low: Seconds,
     /// Upper bound of the roofline time, at most the measured time of each kernel.
     pub roofline_time_high: Seconds,
     /// Time of kernels with not enough data.
@@ -135,6 +137,12 @@ impl GroupTotals {
         (self.judged.get() > 0.0).then(|| roofline::efficiency(self.roofline_time, self.judged))
     }
 
+    /// Returns the lower bound of the efficiency of the judged time: counts may be too high.
+    #[must_use]
+    pub fn efficiency_low(&self) -> Option<f64> {
+        (self.judged.get() > 0.0).then(|| roofline::efficiency(self.roofline_time_low, self.judged))
+    }
+
     /// Returns the upper bound of the efficiency of the judged time, given what was not counted.
     #[must_use]
     pub fn efficiency_high(&self) -> Option<f64> {
@@ -161,7 +169,7 @@ impl GroupTotals {
         let (low, high) = self.unjudged_roofline_time;
         Some(if roofline::efficiency(self.roofline_time_high + high, time) < target {
             Target::Missed
-        } else if roofline::efficiency(self.roofline_time + low, time) >= target {
+        } else if roofline::efficiency(self.roofline_time_low + low, time) >= target {
             Target::Met
         } else {
             Target::CannotTell
@@ -173,7 +181,7 @@ impl GroupTotals {
     pub fn above_target(&self) -> Option<(Seconds, Seconds)> {
         let target = self.target?;
         let above = |roofline_time| roofline::above_target(self.judged, roofline_time, target);
-        Some((above(self.roofline_time_high), above(self.roofline_time)))
+        Some((above(self.roofline_time_high), above(self.roofline_time_low)))
     }
 
     fn add(&mut self, kernel: &Kernel) {
@@ -189,6 +197,7 @@ impl GroupTotals {
                 let (roofline_time, high) = bounds(kernel);
                 self.judged += kernel.modeled;
                 self.roofline_time += roofline_time;
+                self.roofline_time_low += kernel.least_roofline_time().unwrap_or_default();
                 self.roofline_time_high += high;
             }
             State::NotEnoughData => {
@@ -196,7 +205,8 @@ impl GroupTotals {
                 let (roofline_time, high) = bounds(kernel);
                 let rest = kernel.measured - kernel.modeled;
                 self.unmodeled += kernel.measured;
-                self.unjudged_roofline_time.0 += roofline_time;
+                self.unjudged_roofline_time.0 +=
+                    kernel.least_roofline_time().unwrap_or(roofline_time);
                 self.unjudged_roofline_time.1 += high + rest;
             }
             State::Waived => self.waived += kernel.measured,

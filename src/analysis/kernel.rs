@@ -185,18 +185,25 @@ pub struct Kernel {
     pub longest: usize,
     /// True if its bytes or operations come from sizes, not counters.
     pub(crate) is_algorithmic: bool,
-    /// True if launches that were judged lack bytes or operations that others have: sums over them have no ratio.
-    pub(crate) is_partly_counted: bool,
-    /// Part of the roofline time that is certainly needed: counts may be too high.
-    pub(crate) roofline_time_low: Seconds,
-    /// Number of launches with operations on any pipe.
-    pub(crate) with_work: u64,
-    /// True if a launch has operations on every pipe.
-    pub(crate) has_all_pipes: bool,
+    /// What its launches do not have in common; `None` for most kernels.
+    pub(crate) doubt: Option<Box<Doubt>>,
     /// True if tensor pipes were seen to be active.
     pub(crate) has_tensor_activity: bool,
     /// Results of the profiler's own rules; empty if the export has none.
     pub tool_advice: Box<[KernelAdvice]>,
+}
+
+/// What makes sums over the launches of a kernel less than the whole of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Doubt {
+    /// True if launches that were judged lack bytes or operations that others have: sums over them have no ratio.
+    pub(crate) is_partly_counted: bool,
+    /// Number of launches with operations on any pipe.
+    pub(crate) with_work: u64,
+    /// True if a launch has operations on every pipe.
+    pub(crate) has_all_pipes: bool,
+    /// Part of the roofline time that is certainly needed: counts may be too high.
+    pub(crate) roofline_time_low: Seconds,
 }
 
 /// Largest ratio of a time to what is certainly needed of it that says anything.
@@ -267,8 +274,8 @@ impl Kernel {
     pub fn may_be_overcounted(&self) -> bool {
         /// Less is not worth a word.
         const SAME: f64 = 0.99;
-        let is_longer = |time: Seconds| self.roofline_time_low < time * SAME;
-        !self.is_by_busy_time() && self.roofline_time.is_some_and(is_longer)
+        let Some((doubt, time)) = self.doubt.as_ref().zip(self.roofline_time) else { return false };
+        doubt.roofline_time_low < time * SAME && !self.is_by_busy_time()
     }
 
     /// Returns `true` if the true roofline time may be shorter: counts that may be too high, or busy SMs, lie behind it.
@@ -277,10 +284,29 @@ impl Kernel {
         self.may_be_overcounted() || self.is_by_busy_time()
     }
 
+    /// Returns `true` if launches that were judged lack bytes or operations that others have.
+    pub(crate) fn is_partly_counted(&self) -> bool {
+        self.doubt.as_ref().is_some_and(|doubt| doubt.is_partly_counted)
+    }
+
+    /// Returns the number of launches with operations on any pipe.
+    pub(crate) fn with_work(&self) -> u64 {
+        let of_all = || self.work.first().map_or(0, |work| work.launches);
+        self.doubt.as_ref().map_or_else(of_all, |doubt| doubt.with_work)
+    }
+
+    /// Returns `true` if a launch has operations on every pipe.
+    pub(crate) fn has_all_pipes(&self) -> bool {
+        self.doubt.as_ref().is_none_or(|doubt| doubt.has_all_pipes)
+    }
+
     /// Returns the launches that the operations on a pipe are of: those in which it was counted, or all with any
     /// operations where launches run on different pipes.
     pub(crate) fn launches_of(&self, work: &Work) -> u64 {
-        if self.has_all_pipes { work.launches } else { self.with_work }
+        match &self.doubt {
+            Some(doubt) if !doubt.has_all_pipes => doubt.with_work,
+            _ => work.launches,
+        }
     }
 
     /// Returns the floating-point operations on all pipes; `None` if none were counted.
@@ -304,7 +330,7 @@ impl Kernel {
     /// Returns FLOPs over bytes; `None` if they are not of the same launches.
     #[must_use]
     pub fn intensity(&self) -> Option<FlopsPerByte> {
-        if self.is_partly_counted {
+        if self.is_partly_counted() {
             return None;
         }
         let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
@@ -332,7 +358,10 @@ impl Kernel {
     #[must_use]
     pub fn headroom_low(&self) -> Option<f64> {
         let high = self.roofline_time_high.filter(|high| high.get() > 0.0)?;
-        Some(self.modeled / high)
+        let least = self.modeled / high;
+        // Whatever was not counted, the true roofline time is not longer than the measured one.
+        let is_faster = self.headroom().is_some_and(|headroom| headroom < 1.0);
+        Some(if is_faster { least } else { least.max(1.0) })
     }
 
     /// Returns the most and the least that headroom can be; equal where all work was counted.
@@ -355,8 +384,8 @@ impl Kernel {
     pub fn least_roofline_time(&self) -> Option<Seconds> {
         let roofline_time = self.roofline_time?;
         if !self.is_by_busy_time() {
-            let is_less = self.may_be_overcounted();
-            return Some(if is_less { self.roofline_time_low } else { roofline_time });
+            let doubt = self.doubt.as_ref().filter(|_| self.may_be_overcounted());
+            return Some(doubt.map_or(roofline_time, |doubt| doubt.roofline_time_low));
         }
         Some((self.modeled - self.savings_high).max(Seconds::ZERO).min(roofline_time))
     }

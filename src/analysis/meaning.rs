@@ -30,7 +30,7 @@ fn reaches(kernel: &Kernel) -> String {
     let least = kernel.headroom().map_or_else(|| "0".to_owned(), percent);
     let is_bounded = kernel.is_lower_bound() && kernel.provenance == Some(OriginKind::Algorithmic);
     match kernel.headroom_low().filter(|_| is_bounded) {
-        Some(low) if low < 1.0 => format!("may reach only {least}%"),
+        Some(low) if low <= 1.0 => format!("may reach only {least}%"),
         Some(low) if percent(low) != least => {
             format!("reaches only {least}–{}%", percent(low))
         }

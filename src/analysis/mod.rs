@@ -63,6 +63,7 @@ pub use grouping::{Group, GroupTotals, Target, Worst};
 pub use idle::IdleCauses;
 #[cfg(feature = "frames")]
 pub use inputs::compare_inputs;
+use kernel::Doubt;
 pub(crate) use kernel::most_headroom;
 pub use kernel::{Averages, Binding, FARTHEST, Kernel, LevelTraffic, Work};
 pub use named::{NAMES_SCHEMA, names};
@@ -529,14 +530,25 @@ fn add_up(
         headrooms: part.headrooms.map(|(low, high)| (Factor::new(low), Factor::new(high))),
         longest: sums.longest.0,
         is_algorithmic: sums.algorithmic,
-        is_partly_counted: part.is_partly_counted(),
-        roofline_time_low: Seconds::new(part.roofline_time_low.get()),
-        with_work: part.launches_with_work,
-        has_all_pipes: part.has_all_pipes(),
+        doubt: doubt(part).map(Box::new),
         has_tensor_activity: part.tensor_activity.get() > 0.0,
         work,
         tool_advice: sums.advice.named(profile),
     }
+}
+
+/// Returns what the launches of a part do not have in common; `None` if there is nothing of the kind.
+fn doubt(part: &Part) -> Option<Doubt> {
+    let doubt = Doubt {
+        is_partly_counted: part.is_partly_counted(),
+        with_work: part.launches_with_work,
+        has_all_pipes: part.has_all_pipes(),
+        roofline_time_low: Seconds::new(part.roofline_time_low.get()),
+    };
+    let is_same = doubt.roofline_time_low.get() >= part.roofline_time.get();
+    let of_all = part.work.first().map_or(0, |work| work.launches);
+    let is_whole = doubt.has_all_pipes && !doubt.is_partly_counted && doubt.with_work == of_all;
+    (!(is_whole && is_same)).then_some(doubt)
 }
 
 /// Returns the traffic at each level that was counted, beside device memory.

@@ -61,8 +61,8 @@ impl Counts {
         Self {
             bytes: kernel.bytes.map(|bytes| Counted::new(bytes.get(), kernel.counted)),
             work: kernel.work.iter().map(on_pipe).collect(),
-            with_work: kernel.with_work,
-            most_pipes: if kernel.has_all_pipes { kernel.work.len() } else { 0 },
+            with_work: kernel.with_work(),
+            most_pipes: if kernel.has_all_pipes() { kernel.work.len() } else { 0 },
         }
     }
 

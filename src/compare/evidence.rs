@@ -197,6 +197,8 @@ pub struct Measured {
     pub headroom: Option<Factor>,
     /// Lower bound of headroom, given what was not counted.
     pub headroom_low: Option<Factor>,
+    /// Upper bound of headroom, where counts may be too high; `null` if nothing is certainly needed.
+    pub headroom_high: Option<Factor>,
     /// Potential savings over the launches whose time is compared, in seconds.
     pub savings_s: Seconds,
     /// Mean SM clock, in hertz.

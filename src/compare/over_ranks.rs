@@ -45,8 +45,9 @@ struct Sums {
     /// Launches that bytes and operations may be of.
     counted: u64,
     judged: ExactSum,
-    /// The same, roofline time and its upper bound over the ranks that have a roofline time.
-    bounded: Option<[ExactSum; 3]>,
+    /// The same, roofline time, its upper bound and what of it is certainly needed over the ranks that have a roofline
+    /// time.
+    bounded: Option<[ExactSum; 4]>,
     savings: ExactSum,
     /// Mean clocks times the timed launches of their ranks, and these launches.
     clock: (ExactSum, u64),
@@ -248,15 +249,17 @@ impl Sums {
         self.measured.add(kernel.measured_s.get());
         self.savings.add(kernel.savings_s.get());
         self.counted += kernel.counted_launches(0);
+        let needed_s = kernel.needed_s();
         all.counts.add(kernel.counts);
         self.judged.add(kernel.judged_s.get());
         if let Some(roofline) = kernel.roofline_s {
             // Nothing bounds the sum where nothing bounds a part of it.
             let high = kernel.roofline_high_s.map_or(f64::INFINITY, Seconds::get);
-            let [judged, roofline_s, roofline_high] = self.bounded.get_or_insert_default();
+            let [judged, roofline_s, roofline_high, needed] = self.bounded.get_or_insert_default();
             judged.add(kernel.judged_s.get());
             roofline_s.add(roofline.get());
             roofline_high.add(high);
+            needed.add(needed_s.unwrap_or(roofline).get());
         }
         if let Some(clock) = kernel.clock_hz {
             self.clock.0.add(clock.get() * kernel.timed as f64);
@@ -283,8 +286,11 @@ impl Sums {
             samples_cycles: self.cycles.get(),
             clock_hz: (clocked > 0).then(|| Hertz::new(clock.get() / clocked as f64)),
             judged_s: Seconds::new(bounded.map_or(self.judged.get(), |[judged, ..]| judged)),
-            roofline_s: bounded.map(|[_, roofline, _]| Seconds::new(roofline)),
-            roofline_high_s: bounded.and_then(|[.., high]| finite(high)),
+            roofline_s: bounded.map(|[_, roofline, ..]| Seconds::new(roofline)),
+            roofline_high_s: bounded.and_then(|[_, _, high, _]| finite(high)),
+            roofline_low_s: bounded
+                .filter(|[_, roofline, _, needed]| needed < roofline)
+                .map(|[.., needed]| Seconds::new(needed)),
             savings_s: Seconds::new(self.savings.get()),
             ..self.kernel
         }

@@ -166,6 +166,9 @@ pub struct RunKernel {
     /// Upper bound of their roofline time, in seconds; absent if it is unbounded.
     #[serde(alias = "expected_high_s")]
     pub roofline_high_s: Option<Seconds>,
+    /// Part of the roofline time that is certainly needed, in seconds; absent where all of it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roofline_low_s: Option<Seconds>,
     /// Potential savings, in seconds.
     #[serde(alias = "recoverable_s")]
     pub savings_s: Seconds,
@@ -176,6 +179,12 @@ pub struct RunKernel {
     /// What its bytes and operations are made of, for a run of several ranks; documents do not have it.
     #[serde(skip)]
     pub counts: Counts,
+}
+
+/// The least that headroom can be: whatever was not counted, the true roofline time is not longer than the measured one.
+pub(super) fn at_least_one(least: Factor, headroom: Option<Factor>) -> Factor {
+    let one = Factor::new(1.0);
+    if headroom.is_some_and(|headroom| headroom < one) { least } else { least.max(one) }
 }
 
 /// A finding of a rule about a kernel.
@@ -246,7 +255,14 @@ impl RunKernel {
     /// Returns the lower bound of headroom, given what was not counted.
     #[must_use]
     pub fn headroom_low(&self) -> Option<Factor> {
-        self.over(self.roofline_high_s)
+        let least = self.over(self.roofline_high_s)?;
+        Some(at_least_one(least, self.headroom()))
+    }
+
+    /// Returns the part of the roofline time that is certainly needed.
+    #[must_use]
+    pub fn needed_s(&self) -> Option<Seconds> {
+        self.roofline_low_s.or(self.roofline_s)
     }
 
     /// Returns measured time over a roofline time, if there is any.

@@ -54,6 +54,7 @@ const COLUMNS: &[(&str, Form, Place)] = &[
     ("judged_s", SECONDS, ("judged_s", None)),
     ("roofline_s", SECONDS, ("roofline_s", None)),
     ("roofline_high_s", SECONDS, ("roofline_high_s", None)),
+    ("roofline_low_s", SECONDS, ("roofline_low_s", None)),
     ("savings_s", SECONDS, ("savings_s", None)),
     ("first_row", Form::Count, ("rows", Some(0))),
     ("last_row", Form::Count, ("rows", Some(1))),

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::both::Both;
 use super::evidence::{Counted, Lone, Measured, WorkChange};
 use super::pairing::Identity;
-use super::run::{Run, RunKernel};
+use super::run::{Run, RunKernel, at_least_one};
 use super::statistics::{median, pseudomedian};
 use crate::rules::Severity;
 use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share, Shift};
 
-/// Headroom is certain if uncounted work changes the roofline time by no more than 5%, the smallest
+/// Headroom is certain if uncounted work, or counts that may be too high, change the roofline time by no more than 5%, the smallest
 /// change that fails a default policy.
 const CERTAIN_HEADROOM: f64 = 1.05;
 
@@ -173,13 +173,14 @@ impl<'a> Group<'a> {
     pub(super) fn headrooms(&self) -> Vec<Option<f64>> {
         let of = |kernels: &Vec<&RunKernel>| {
             let zero = Seconds::ZERO;
-            let (mut measured, mut roofline_time, mut high) = (zero, zero, zero);
+            let (mut measured, mut roofline_time, mut high, mut needed) = (zero, zero, zero, zero);
             for kernel in kernels {
                 measured += kernel.judged_s;
                 roofline_time += kernel.roofline_s.filter(|time| *time > zero)?;
                 high += kernel.roofline_high_s?;
+                needed += kernel.needed_s()?;
             }
-            let certain = high <= roofline_time * CERTAIN_HEADROOM;
+            let certain = high <= needed * CERTAIN_HEADROOM;
             (measured > zero && roofline_time > zero && certain)
                 .then(|| (measured / roofline_time).ln())
         };
@@ -299,6 +300,8 @@ impl<'a> Group<'a> {
         });
         let high = whole(&|kernel| kernel.roofline_high_s.map(Seconds::get)).map(Seconds::new);
         let over = |roofline_time: Seconds| Factor::new(modeled / roofline_time);
+        let headroom = (roofline_time > Seconds::ZERO).then(|| over(roofline_time));
+        let needed = time(&|kernel| kernel.needed_s().unwrap_or_default());
         let known: Vec<f64> = centers.iter().flatten().copied().collect();
         let first = self.all().next();
         Measured {
@@ -312,8 +315,11 @@ impl<'a> Group<'a> {
             bytes: whole(&|kernel| kernel.bytes.map(Bytes::get)).map(Bytes::new),
             flops: whole(&|kernel| kernel.flops.map(Flops::get)).map(Flops::new),
             fp64_flops: whole(&|kernel| kernel.fp64_flops.map(Flops::get)).map(Flops::new),
-            headroom: (roofline_time > Seconds::ZERO).then(|| over(roofline_time)),
-            headroom_low: high.filter(|high| *high > Seconds::ZERO).map(over),
+            headroom,
+            headroom_low: high
+                .filter(|high| *high > Seconds::ZERO)
+                .map(|high| at_least_one(over(high), headroom)),
+            headroom_high: (needed > Seconds::ZERO).then(|| over(needed)),
             savings_s: self.savings(per_run),
             clock_hz: self.clock(),
             category: first.map(|kernel| kernel.category.clone()).unwrap_or_default(),

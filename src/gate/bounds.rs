@@ -81,11 +81,11 @@ fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
         Metric::Share => Some(Known::exactly(measured.share)),
         Metric::Headroom => Some(Known {
             least: measured.headroom_low.map_or(0.0, Factor::get),
-            most: measured.headroom?.get(),
+            most: most_headroom(measured)?,
             unit: Dimension::Factor,
         }),
         Metric::Roof => Some(Known {
-            least: 1.0 / measured.headroom?.get(),
+            least: 1.0 / most_headroom(measured)?,
             most: measured.headroom_low.map_or(f64::INFINITY, |headroom| 1.0 / headroom.get()),
             unit: Dimension::Share,
         }),
@@ -110,6 +110,12 @@ fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
         Metric::Presence => Some(Known::exactly(Value::count(1.0))),
         Metric::Total | Metric::CommonShift => None,
     }
+}
+
+/// The most that headroom can be; infinite where nothing is certainly needed.
+fn most_headroom(measured: &crate::compare::Measured) -> Option<f64> {
+    measured.headroom?;
+    Some(measured.headroom_high.map_or(f64::INFINITY, Factor::get))
 }
 
 fn check(

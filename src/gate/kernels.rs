@@ -366,7 +366,7 @@ fn is_implausible(change: &Change, own: &Evidence, policy: &Policy) -> bool {
     let far = own.shift.min(raw) < policy.implausible();
     // Faster than the roof allows, which it was not before.
     let beyond =
-        |measured: &Measured| measured.headroom.is_some_and(|headroom| headroom < BEYOND_ROOF);
+        |measured: &Measured| measured.headroom_high.is_some_and(|most| most < BEYOND_ROOF);
     // A fusion saves whole kernels.
     let is_same = change.inferred.is_none();
     is_same && (far || beyond(&change.after) && !beyond(&change.before))
@@ -520,9 +520,9 @@ mod tests {
         let at = comparison.changes.iter().position(|one| one.name == "looked_at").unwrap();
         let policy = Policy::default();
         assert_eq!(check_of(&comparison, &policy).verdict, Verdict::Improvement);
-        comparison.changes[at].after.headroom = Some(Factor::new(0.96));
+        comparison.changes[at].after.headroom_high = Some(Factor::new(0.96));
         assert_eq!(check_of(&comparison, &policy).verdict, Verdict::ImplausibleImprovement);
-        comparison.changes[at].before.headroom = Some(Factor::new(0.96));
+        comparison.changes[at].before.headroom_high = Some(Factor::new(0.96));
         assert_eq!(check_of(&comparison, &policy).verdict, Verdict::Improvement);
     }
 }

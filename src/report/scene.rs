@@ -134,7 +134,7 @@ fn point(position: usize, kernel: &Kernel) -> Result<Point, &'static str> {
     if bytes <= Bytes::ZERO {
         return Err("no traffic to device memory");
     }
-    if kernel.is_partly_counted {
+    if kernel.is_partly_counted() {
         return Err("not counted in all launches");
     }
     let per = |bytes: Bytes| (work.operations / bytes).get();

@@ -215,7 +215,7 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
         );
     }
     if kernel.modeled > Seconds::ZERO
-        && !kernel.is_partly_counted
+        && !kernel.is_partly_counted()
         && let (Some(memory), Some(math)) = (kernel.memory_time, kernel.math_time)
     {
         let (memory, math) = (memory / kernel.modeled, math / kernel.modeled);
@@ -295,7 +295,7 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                 format!("; a lower bound: what was not counted allows up to {high}")
             }
         };
-        let formula = match (kernel.is_by_busy_time(), kernel.is_partly_counted) {
+        let formula = match (kernel.is_by_busy_time(), kernel.is_partly_counted()) {
             (true, _) => BUSY_TIME,
             (false, false) => "max(t_mem, t_math)",
             (false, true) => "max(t_mem, t_math) of each launch",
@@ -409,7 +409,7 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
         ),
         None => lines.add("F", view::MISSING.to_owned(), "not in the export".to_owned()),
     }
-    if kernel.is_partly_counted {
+    if kernel.is_partly_counted() {
         let of = |what: &str, launches: u64| format!("{what} {launches}");
         let bytes = kernel.bytes.map(|_| of("bytes", kernel.counted));
         let work = kernel.work.iter().map(|work| of(work.pipe.label(), kernel.launches_of(work)));

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
-use super::run::devices;
-use super::view::{Style, count, digits, factor, percent, printable, si};
+use super::run::{devices, headroom, roofline_time};
+use super::view::{Style, count, digits, overall, percent, printable, si};
 use super::{Report, Reported};
 use crate::analysis::{Analysis, Kernel, KernelRanks, Sketch};
 use crate::fleet::{Imbalance, PositionsFrom, Rank, Straggler};
@@ -150,16 +150,11 @@ impl<'a> FleetReport<'a> {
             "GPU time",
             format!("{time} in {launches} of {kernels} on {on}: {}", hours(totals.measured)),
         )];
-        if let Some(headroom) = totals.headroom() {
+        if let Some(headroom) = overall(totals) {
             let (judged, roofline) = (totals.modeled.get(), totals.roofline_time.get());
             facts.push(Fact::new(
                 "Roofline",
-                format!(
-                    "{} of {} judged ({})",
-                    si(roofline, "s"),
-                    si(judged, "s"),
-                    factor(headroom)
-                ),
+                format!("{} of {} judged ({})", si(roofline, "s"), si(judged, "s"), headroom),
             ));
         }
         let savings = if totals.savings > Seconds::ZERO {
@@ -233,8 +228,8 @@ impl<'a> FleetReport<'a> {
                 Cell::text(kernel.state.label()),
                 Cell::count(kernel.launches),
                 Cell::time(kernel.measured),
-                Cell::maybe(kernel.roofline_time.map(Seconds::get)),
-                Cell::maybe(kernel.headroom()),
+                roofline_time(kernel),
+                headroom(kernel),
                 Cell::maybe(savings),
                 Cell::maybe(savings.map(|savings| savings / HOUR)),
                 Cell::maybe(typical.map(Seconds::get)),

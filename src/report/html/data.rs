@@ -235,7 +235,8 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
     let mut kernels = Kernels::default();
     let (mut findings, mut needed, mut told) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let own = analysis.groups.iter().filter(|_| analysis.has_own_groups());
-    let partly = analysis.kernels.iter().enumerate().filter(|(_, kernel)| kernel.is_partly_counted);
+    let partly =
+        analysis.kernels.iter().enumerate().filter(|(_, kernel)| kernel.is_partly_counted());
     let partly = partly.map(|(position, _)| position).collect();
     for (position, kernel) in analysis.kernels.iter().enumerate() {
         kernels.add(analysis, kernel, &mut strings);

@@ -28,6 +28,8 @@ pub(super) struct GroupDocument<'a> {
     roofline_high_s: Option<f64>,
     /// `roofline_s` over `judged_s`.
     efficiency: Option<f64>,
+    /// Lower bound of the efficiency: counts may be too high.
+    efficiency_low: Option<f64>,
     /// Upper bound of `efficiency`.
     efficiency_high: Option<f64>,
     /// Time of kernels that could not be judged.
@@ -86,6 +88,7 @@ fn group(group: &GroupTotals) -> GroupDocument<'_> {
         roofline_s: judged.then(|| group.roofline_time.get()),
         roofline_high_s: judged.then(|| group.roofline_time_high.get()),
         efficiency: group.efficiency(),
+        efficiency_low: group.efficiency_low(),
         efficiency_high: group.efficiency_high(),
         not_judged_s: group.unmodeled.get(),
         outside_s: group.outside().get(),
@@ -131,6 +134,7 @@ mod tests {
         assert_eq!((&none["verdict"], &none["measured_s"]), (&json!("cannot_tell"), &json!(0.01)));
         (totals.judged, totals.waived) = (ms(8.0), ms(2.0));
         (totals.roofline_time, totals.roofline_time_high) = (ms(2.0), ms(4.0));
+        totals.roofline_time_low = ms(2.0);
         let judged = of(&totals);
         assert_eq!(
             (&judged["efficiency"], &judged["efficiency_high"]),

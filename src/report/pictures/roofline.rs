@@ -288,7 +288,7 @@ fn bandwidth(kernel: &Kernel) -> Option<f64> {
     let bytes = kernel.bytes.filter(|bytes| *bytes > Bytes::ZERO)?;
     let is_local = kernel.state != State::NotRoofline && kernel.modeled > Seconds::ZERO;
     // Of a kernel that waits for something else, the time says more than the bandwidth.
-    let is_bound = is_local && kernel.limiter == Limiter::Memory && !kernel.is_partly_counted;
+    let is_bound = is_local && kernel.limiter == Limiter::Memory && !kernel.is_partly_counted();
     is_bound.then(|| (bytes / kernel.modeled).get())
 }
 

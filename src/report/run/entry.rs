@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::sentence::{ROOM, first_clauses, sentence};
-use crate::analysis::{GroupTotals, Kernel, State, Target, most_headroom};
+use crate::analysis::{self, GroupTotals, Kernel, State, Target, most_headroom};
 use crate::report::Report;
 use crate::report::numbers::count;
 use crate::report::view::{Style, name, si};
@@ -60,6 +60,11 @@ impl Certainty {
     }
 }
 
+/// Whether savings are not certain: no more than the state that they come with.
+fn is_likely(kernel: &Kernel) -> bool {
+    kernel.has_likely_savings() || kernel.confidence != Some(analysis::Confidence::Certain)
+}
+
 impl<'a> Entry<'a> {
     /// Kernels of one cause; none of no kernels.
     fn of(
@@ -79,7 +84,7 @@ impl<'a> Entry<'a> {
         let modeled = sum(|one| one.modeled);
         let certainty = match first.has_savings() {
             false => Certainty::Unproven,
-            true if kernels.iter().any(|one| one.has_likely_savings()) => Certainty::Likely,
+            true if kernels.iter().any(|one| is_likely(one)) => Certainty::Likely,
             true => Certainty::Certain,
         };
         Some(Self {

@@ -39,7 +39,7 @@ pub(super) fn table(report: &Report<'_>) -> Option<Table> {
     let mut table = Table::new("groups", columns);
     for group in groups {
         let positive = |time: Seconds| Cell::maybe(Some(time.get()).filter(|time| *time > 0.0));
-        let reached = group.efficiency().zip(group.efficiency_high());
+        let reached = group.efficiency_low().zip(group.efficiency_high());
         let mut row = vec![
             Cell::text(printable(&group.name)),
             Cell::count(group.kernels as u64),
@@ -91,7 +91,7 @@ fn shown(text: Option<String>) -> String {
 
 /// Expected over measured time; what was not counted makes it an interval.
 fn efficiency(group: &GroupTotals) -> Option<String> {
-    Some(interval(group.efficiency()?, group.efficiency_high()?))
+    Some(interval(group.efficiency_low()?, group.efficiency_high()?))
 }
 
 fn interval(low: f64, high: f64) -> String {
@@ -169,6 +169,7 @@ mod tests {
         group.name = name.into();
         (group.measured, group.judged, group.target) = (ms(10.0), ms(10.0), target);
         (group.roofline_time, group.roofline_time_high) = (ms(5.0), ms(6.0));
+        group.roofline_time_low = ms(5.0);
         group
     }
 

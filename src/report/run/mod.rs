@@ -31,9 +31,10 @@ pub(super) use brief::{KERNELS, RunStep};
 pub(super) use checks::notes;
 #[cfg(feature = "page")]
 pub(super) use entry::{Certainty, Entry};
+#[cfg(feature = "gate")]
+pub(super) use tables::{headroom, roofline_time};
 #[cfg(feature = "page")]
 pub(super) use timeline::OverTime;
-#[cfg(feature = "gate")]
 pub(super) use verdict::devices;
 
 impl Reported for Report<'_> {

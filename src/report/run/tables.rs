@@ -151,7 +151,7 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
 }
 
 /// The expected time; a bound says so.
-fn roofline_time(kernel: &Kernel) -> Cell {
+pub(in crate::report) fn roofline_time(kernel: &Kernel) -> Cell {
     let time = Cell::maybe(kernel.roofline_time.map(Seconds::get));
     match (kernel.may_need_less(), kernel.is_lower_bound()) {
         (true, false) => time.at_most(),
@@ -161,7 +161,7 @@ fn roofline_time(kernel: &Kernel) -> Cell {
 }
 
 /// A headroom; what was not counted makes it an interval, whose lower end is what is certain.
-fn headroom(kernel: &Kernel) -> Cell {
+pub(in crate::report) fn headroom(kernel: &Kernel) -> Cell {
     kernel.headroom_ends().map_or(Cell::Missing, |(most, least)| between(most, least))
 }
 
@@ -196,7 +196,6 @@ mod tests {
         kernel.modeled = Seconds::new(4e-3);
         let mut cell = |expected: Option<f64>, most: f64| {
             kernel.roofline_time = expected.map(Seconds::new);
-            kernel.roofline_time_low = kernel.roofline_time.unwrap_or_default();
             kernel.roofline_time_high = Some(Seconds::new(most));
             headroom(&kernel)
         };
@@ -225,7 +224,6 @@ mod tests {
         for kernel in &mut bench.analysis.kernels {
             (kernel.roofline_time, kernel.roofline_time_high, kernel.limiter) =
                 (known, known, Limiter::Memory);
-            kernel.roofline_time_low = Seconds::new(1e-3);
         }
         let kernels: Vec<&Kernel> = bench.analysis.kernels.iter().collect();
         let table = others(&kernels, &bench.report(), &Style::default());
