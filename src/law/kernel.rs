@@ -181,6 +181,14 @@ impl<N: Number> Kernel<N> {
         self.over(self.most)
     }
 
+    /// Returns the least that headroom can be: whatever was not counted, the true roofline time is not longer than the
+    /// measured one.
+    pub(crate) fn least_headroom(&self) -> Maybe<N, N> {
+        let one = N::of(1.0);
+        let is_faster = self.headroom().is_some_and(|headroom| headroom.less(one));
+        self.headroom_low().map(|low| N::select(is_faster, || low, || low.max(one)))
+    }
+
     /// Returns the likely headroom.
     pub(crate) fn headroom_likely(&self) -> Maybe<N, N> {
         self.over(self.likely)

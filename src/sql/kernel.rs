@@ -66,7 +66,7 @@ fn outputs<'a>(sums: &Summed<'a, '_>, limits: Limits) -> Vec<(String, u32)> {
     number("roofline_high_s", bounded("roofline_high_s"));
     number("structural_s", of(has_roofline, "structural_s"));
     number("headroom", kernel.headroom());
-    number("headroom_low", kernel.headroom_low());
+    number("headroom_low", kernel.least_headroom());
     number("headroom_likely", kernel.headroom_likely());
     number("headroom_least", sums.maybe("headroom_least"));
     number("headroom_greatest", sums.maybe("headroom_greatest"));
