@@ -10,7 +10,7 @@ use crate::law::State;
 use crate::model::{
     Engine, MemoryLevel, OriginId, OriginKind, Pipe, Precision, Quantity, Shape, Text,
 };
-use crate::roofline::{self, Limiter};
+use crate::roofline::{self, Limiter, formula};
 use crate::taxonomy::{Class, Kind};
 use crate::units::{Bytes, Factor, Flops, FlopsPerByte, FlopsPerSecond, Seconds, Share};
 
@@ -358,10 +358,8 @@ impl Kernel {
     #[must_use]
     pub fn headroom_low(&self) -> Option<f64> {
         let high = self.roofline_time_high.filter(|high| high.get() > 0.0)?;
-        let least = self.modeled / high;
-        // Whatever was not counted, the true roofline time is not longer than the measured one.
-        let is_faster = self.headroom().is_some_and(|headroom| headroom < 1.0);
-        Some(if is_faster { least } else { least.max(1.0) })
+        let headroom = self.headroom().unwrap_or(f64::INFINITY);
+        Some(formula::least_headroom(self.modeled / high, headroom))
     }
 
     /// Returns the most and the least that headroom can be; equal where all work was counted.
@@ -373,7 +371,6 @@ impl Kernel {
     pub fn headroom_ends(&self) -> Option<(f64, f64)> {
         let headroom = self.headroom()?;
         let least = self.headroom_low().filter(|_| self.is_lower_bound()).unwrap_or(headroom);
-        let least = if headroom < 1.0 { least } else { least.max(1.0) };
         let most = most_headroom(self.modeled, self.roofline_time?, self.least_roofline_time()?);
         Some((most, least))
     }

@@ -48,6 +48,7 @@ mod what_if;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub(crate) use crate::roofline::formula::least_headroom;
 pub use advice::{AdviceSpeedup, KernelAdvice};
 pub use algorithmic::{ClosedForm, ClosedFormError};
 #[cfg(feature = "gate")]

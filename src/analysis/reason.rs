@@ -124,8 +124,8 @@ mod tests {
         let far = Reason::times(1.537, ", but savings are below 5 µs");
         assert_eq!(far.to_string(), "1.54× the roofline time, but savings are below 5 µs");
         assert_eq!((far.general(), far.figures()), (far.to_string().into(), None));
-        let most = Reason::up_to(14.39, "; {} is no place for it");
-        assert_eq!(most.to_string(), "up to 14.4× the roofline time; {} is no place for it");
+        let most = Reason::up_to(14.39, "; {} stays as it is");
+        assert_eq!(most.to_string(), "up to 14.4× the roofline time; {} stays as it is");
     }
 
     #[test]

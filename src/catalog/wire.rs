@@ -197,6 +197,25 @@ pub(super) struct Cited<T> {
     pub(super) derived: bool,
 }
 
+/// The schema of a value that is checked as it is read, in the place where it is used.
+macro_rules! inline_schema {
+    ($value:ident, $schema:tt) => {
+        impl JsonSchema for $value {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($value).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
 /// A number above zero; unknown figures are omitted, never written as zero.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(try_from = "f64")]
@@ -214,19 +233,7 @@ impl TryFrom<f64> for Positive {
     }
 }
 
-impl JsonSchema for Positive {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Positive".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "number", "exclusiveMinimum": 0 })
-    }
-}
+inline_schema!(Positive, { "type": "number", "exclusiveMinimum": 0 });
 
 /// A whole number above zero.
 #[derive(Clone, Copy, Deserialize)]
@@ -241,19 +248,7 @@ impl TryFrom<u32> for Count {
     }
 }
 
-impl JsonSchema for Count {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Count".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "format": "uint32", "minimum": 1 })
-    }
-}
+inline_schema!(Count, { "type": "integer", "format": "uint32", "minimum": 1 });
 
 /// A name that can be shown and asked for.
 #[derive(Clone, Deserialize)]
@@ -268,19 +263,7 @@ impl TryFrom<String> for Name {
     }
 }
 
-impl JsonSchema for Name {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Name".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "\\S" })
-    }
-}
+inline_schema!(Name, { "type": "string", "pattern": "\\S" });
 
 impl JsonSchema for AchievedWire {
     fn schema_name() -> Cow<'static, str> {

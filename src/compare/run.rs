@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
+use crate::analysis::least_headroom;
 use crate::json;
 use crate::model::Profiler;
 use crate::rules::Severity;
@@ -181,12 +182,6 @@ pub struct RunKernel {
     pub counts: Counts,
 }
 
-/// The least that headroom can be: whatever was not counted, the true roofline time is not longer than the measured one.
-pub(super) fn at_least_one(least: Factor, headroom: Option<Factor>) -> Factor {
-    let one = Factor::new(1.0);
-    if headroom.is_some_and(|headroom| headroom < one) { least } else { least.max(one) }
-}
-
 /// A finding of a rule about a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFinding {
@@ -255,8 +250,9 @@ impl RunKernel {
     /// Returns the lower bound of headroom, given what was not counted.
     #[must_use]
     pub fn headroom_low(&self) -> Option<Factor> {
-        let least = self.over(self.roofline_high_s)?;
-        Some(at_least_one(least, self.headroom()))
+        let headroom = self.headroom().map_or(f64::INFINITY, Factor::get);
+        let bound = self.over(self.roofline_high_s)?.get();
+        Some(Factor::new(least_headroom(bound, headroom)))
     }
 
     /// Returns the part of the roofline time that is certainly needed.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::both::Both;
 use super::evidence::{Counted, Lone, Measured, WorkChange};
 use super::pairing::Identity;
-use super::run::{Run, RunKernel, at_least_one};
+use super::run::{Run, RunKernel};
 use super::statistics::{median, pseudomedian};
+use crate::analysis::least_headroom;
 use crate::rules::Severity;
 use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share, Shift};
 
@@ -301,6 +302,8 @@ impl<'a> Group<'a> {
         let high = whole(&|kernel| kernel.roofline_high_s.map(Seconds::get)).map(Seconds::new);
         let over = |roofline_time: Seconds| Factor::new(modeled / roofline_time);
         let headroom = (roofline_time > Seconds::ZERO).then(|| over(roofline_time));
+        let most = headroom.map_or(f64::INFINITY, Factor::get);
+        let least = |bound: Factor| Factor::new(least_headroom(bound.get(), most));
         let needed = time(&|kernel| kernel.needed_s().unwrap_or_default());
         let known: Vec<f64> = centers.iter().flatten().copied().collect();
         let first = self.all().next();
@@ -316,9 +319,7 @@ impl<'a> Group<'a> {
             flops: whole(&|kernel| kernel.flops.map(Flops::get)).map(Flops::new),
             fp64_flops: whole(&|kernel| kernel.fp64_flops.map(Flops::get)).map(Flops::new),
             headroom,
-            headroom_low: high
-                .filter(|high| *high > Seconds::ZERO)
-                .map(|high| at_least_one(over(high), headroom)),
+            headroom_low: high.filter(|high| *high > Seconds::ZERO).map(|high| least(over(high))),
             headroom_high: (needed > Seconds::ZERO).then(|| over(needed)),
             savings_s: self.savings(per_run),
             clock_hz: self.clock(),

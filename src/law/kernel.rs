@@ -181,12 +181,10 @@ impl<N: Number> Kernel<N> {
         self.over(self.most)
     }
 
-    /// Returns the least that headroom can be: whatever was not counted, the true roofline time is not longer than the
-    /// measured one.
+    /// Returns the least that headroom can be.
     pub(crate) fn least_headroom(&self) -> Maybe<N, N> {
-        let one = N::of(1.0);
-        let is_faster = self.headroom().is_some_and(|headroom| headroom.less(one));
-        self.headroom_low().map(|low| N::select(is_faster, || low, || low.max(one)))
+        let headroom = self.headroom().unwrap_or(N::of(f64::INFINITY));
+        self.headroom_low().map(|low| formula::least_headroom(low, headroom))
     }
 
     /// Returns the likely headroom.

@@ -99,6 +99,14 @@ pub(crate) fn headroom<N: Number>(measured: N, roofline_time: N) -> N {
     measured / roofline_time
 }
 
+/// The least that headroom can be by a bound: whatever was not counted, the true roofline time is not longer than the
+/// measured one. A kernel faster than its roofline contradicts that and keeps the bound.
+#[inline]
+pub(crate) fn least_headroom<N: Number>(bound: N, headroom: N) -> N {
+    let one = N::of(1.0);
+    N::select(headroom.less(one), || bound, || bound.max(one))
+}
+
 /// Savings.
 #[inline]
 pub(crate) fn savings<N: Number>(measured: N, roofline_time: N) -> N {

@@ -514,7 +514,7 @@ mod tests {
         assert_eq!(bytes(&both), Some(9e6));
         let one = sides.lines().next().unwrap();
         assert_eq!(bytes(&format!("{NEEDED}[quantities]\n{one}\n")), None);
-        // The sum is no better known than its parts.
+        // The sum is as uncertain as its parts.
         let bounded = sides.replace("'MB' }", "'MB', kind = 'algorithmic', low = 0.1, high = 3 }");
         let map = format!("{NEEDED}[quantities]\n{bounded}");
         let profile = read("name,dur,r,w,b\na,1,3,4,9\n", &map).unwrap();

@@ -46,7 +46,7 @@ pub(super) struct Table<'a> {
     read: Values,
 }
 
-/// How DRAM bytes follow from those read and written: no better known than either.
+/// How DRAM bytes follow from those read and written: as uncertain as either.
 fn both_sides(reading: &mut Reading<'_>, values: &[(&Value, Terms, OriginId)]) -> OriginId {
     let side = |quantity: Quantity| values.iter().find(|(value, ..)| value.quantity == quantity);
     let sides = [Quantity::DramReadBytes, Quantity::DramWriteBytes].map(side);

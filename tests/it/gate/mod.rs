@@ -8,6 +8,7 @@ mod limits;
 mod made;
 mod names;
 mod operators;
+mod overcounted;
 mod partial;
 mod pipelines;
 mod readers;

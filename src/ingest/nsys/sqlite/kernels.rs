@@ -144,7 +144,7 @@ fn leave_out_repeats(
         let is_known = setting(one).stream.is_some() && one.duration > 0;
         is_timed && is_known && one.setting == other.setting && one.slot == other.slot
     };
-    // Rows are seldom alike: what tells them apart is read only then.
+    // Rows are seldom alike: the nodes that distinguish them are read only then.
     let key = |kernel: &Kernel| {
         let Setting { process, stream, name, .. } = *setting(kernel);
         (kernel.start, kernel.duration, process, slots.correlation(kernel.slot), stream, name)
