@@ -43,6 +43,7 @@ mod nvprof;
 mod observed;
 mod operators;
 mod part;
+mod passes;
 mod pool;
 mod presets;
 mod proton;
@@ -77,7 +78,7 @@ pub use error::IngestError;
 pub use input::{Input, expand};
 pub use mapped::{Mapping, mapping_schema, suggest_map};
 pub use numerals::Numerals;
-use observed::Observed;
+use observed::{Beside, Observed};
 pub use presets::preset;
 pub use reading::Reading;
 pub use sample::Sample;
@@ -207,7 +208,7 @@ impl Unread {
 /// When an input cannot be opened or read, or none of them holds a kernel.
 pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError> {
     let mut profile = Profile::default();
-    let (mut machines, mut unread) = (Vec::new(), Unread::default());
+    let (mut beside, mut unread) = (Beside::default(), Unread::default());
     let mut seen = HashSet::new();
     for inputs in inputs.chunks(options.threads()) {
         let mut fresh = Vec::new();
@@ -228,10 +229,10 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
             let result = match parts.next() {
                 Some(part) => part.append_to(&mut profile),
                 None => read_one(input, options, &mut profile)
-                    .map(|observed| observed.complete(&mut profile)),
+                    .map(|observed| observed.complete(&mut profile, before.0)),
             };
             match result {
-                Ok(machine) => machines.extend(machine),
+                Ok(told) => beside.extend(told),
                 Err(error) => {
                     if input.is_named() || options.strict {
                         return Err(error);
@@ -249,7 +250,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
         }
     }
     unread.tell(&mut profile);
-    workload::describe(&mut profile, &machines)?;
+    workload::describe(&mut profile, &beside.machines)?;
     profile.merge_devices();
     if profile.launches.is_empty() {
         if let [(first, _), ..] = unread.0.as_slice() {
@@ -259,6 +260,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
         return Err(IngestError::new(path.display(), "no kernel found in any input")
             .help("run `rooflint formats` to see what can be read"));
     }
+    passes::join(&mut profile, beside.passes);
     workload::join_times(&mut profile);
     trace_parts::leave_out(&mut profile);
     // Before launches are compared by their numbers: tables of one trace in another order share some by chance.

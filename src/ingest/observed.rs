@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::passes::Pass;
 use super::workload::Machine;
 use crate::model::{DeviceHint, HintId, Profile};
 use crate::units::Hertz;
@@ -16,6 +17,22 @@ pub(super) struct Observed {
     pub(super) are_told: bool,
     /// What the file says of the device of other files, if it has no launches.
     pub(super) machine: Option<Machine>,
+    /// Counters that those of other files may complete.
+    pub(super) passes: Vec<Pass>,
+}
+
+/// What a file tells of other files.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    pub(super) machines: Vec<Machine>,
+    pub(super) passes: Vec<Pass>,
+}
+
+impl Beside {
+    pub(super) fn extend(&mut self, other: Self) {
+        self.machines.extend(other.machines);
+        self.passes.extend(other.passes);
+    }
 }
 
 impl Observed {
@@ -60,8 +77,9 @@ impl Observed {
         }
     }
 
-    /// Adds it to the descriptions of the devices, but for what it says of other files.
-    pub(super) fn complete(self, profile: &mut Profile) -> Option<Machine> {
+    /// Adds it to the descriptions of the devices, but for what it says of other files. The launches of the file begin in
+    /// this row.
+    pub(super) fn complete(self, profile: &mut Profile, first: usize) -> Beside {
         for id in &self.devices {
             let device = &mut profile.devices[usize::from(id.0)];
             device.observed_memory_clock = self.memory_clock.or(device.observed_memory_clock);
@@ -71,7 +89,8 @@ impl Observed {
         if !self.are_told {
             self.count_multiprocessors(profile);
         }
-        self.machine
+        let passes = self.passes.into_iter().map(|pass| pass.from_row(first)).collect();
+        Beside { machines: self.machine.into_iter().collect(), passes }
     }
 }
 

@@ -65,9 +65,10 @@ impl Group {
     }
 }
 
+/// What identifies a launch within its run: number, kernel, blocks.
 type Key = (u32, NameId, Option<u64>);
 
-fn key(head: &Head) -> Key {
+pub(super) fn key(head: &Head) -> Key {
     (head.id, head.name, head.shape.blocks)
 }
 

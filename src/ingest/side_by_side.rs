@@ -2,8 +2,7 @@
 
 use std::thread;
 
-use super::observed::Observed;
-use super::workload::Machine;
+use super::observed::{Beside, Observed};
 use super::{IngestError, Input, Options, read_one};
 use crate::model::Profile;
 
@@ -24,8 +23,9 @@ impl Part {
     ///
     /// # Errors
     /// When it could not be read, or there are too many.
-    pub(super) fn append_to(self, profile: &mut Profile) -> Result<Option<Machine>, IngestError> {
+    pub(super) fn append_to(self, profile: &mut Profile) -> Result<Beside, IngestError> {
         let Self { profile: part, result } = self;
+        let before = profile.launches.len();
         let most = usize::from(u16::MAX);
         if let Some(first) = part.sources.first()
             && profile.sources.len() + part.sources.len() > most
@@ -38,7 +38,7 @@ impl Part {
         for id in &mut observed.devices {
             *id = devices[usize::from(id.0)];
         }
-        Ok(observed.complete(profile))
+        Ok(observed.complete(profile, before))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::ingest::decimal::{Content, DecimalSign};
-use crate::model::{OriginKind, Quantity};
+use crate::model::{Origin, OriginKind, Quantity};
 
 /// Whether a title of a table is this column. The sign for micro has two code points and a common replacement.
 pub(in crate::ingest) fn is_titled(title: &str, column: &str) -> bool {
@@ -137,6 +137,12 @@ impl Value {
             formula.push_str(&format!("{sign}{times}{column}"));
         }
         formula
+    }
+
+    /// How it came about.
+    pub(super) fn origin(&self) -> Origin {
+        let (low, high) = self.within;
+        Origin::new(self.kind, self.formula()).within(low, high)
     }
 
     /// What its cells hold.

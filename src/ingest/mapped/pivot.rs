@@ -1,12 +1,14 @@
 //! Tables with a row for each launch and counter, read as the table with a column for each counter.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::fullest;
 use super::mapping::Mapping;
 use super::table::Table;
 use crate::ingest::decimal::DecimalSign;
 use crate::ingest::headers::titled_once;
+use crate::ingest::passes::{Formula, Pass};
 use crate::ingest::rows::{Found, Quotes, Row, Rows, fields};
 use crate::ingest::{IngestError, Numerals, Reading};
 
@@ -220,6 +222,7 @@ impl<'a> Pivot<'a> {
         let titles: Vec<String> = titles.map(str::to_owned).collect();
         let Some(mapping) = fullest(&long.mappings, &titles) else { return Ok(()) };
         let mut table = Table::new(reading, mapping, &titles, numerals);
+        let mut passes = Passes::default();
         let mut row = Row::default();
         let mut text = Vec::new();
         for Wide { line, cells, counters } in launches {
@@ -239,12 +242,64 @@ impl<'a> Pivot<'a> {
                 places.push((start, text.len(), false));
             }
             row.set(&text, line, places.into_iter());
+            let at = reading.source.launches;
             table.launch(reading, &row)?;
+            if reading.source.launches > at {
+                passes.add(cells.get(fixed.len()).copied(), at, counters);
+            }
         }
         table.end(reading, None);
+        let formulas = Arc::new(long.mappings.iter().map(formulas).collect());
+        for Counted { counters: seen, launches } in passes.0.into_values() {
+            reading.may_be_completed(Pass {
+                formulas: Arc::clone(&formulas),
+                counters: seen.into_iter().map(|at| counters[at].to_owned()).collect(),
+                unused: unused.keys().cloned().collect(),
+                launches,
+            });
+        }
         for (name, count) in unused {
             *reading.source.columns.entry(name).or_default() += count;
         }
         Ok(())
     }
+}
+
+/// The counters of launches by process: those of other files may complete them.
+#[derive(Default)]
+struct Passes(BTreeMap<Option<u32>, Counted>);
+
+/// The counters that launches of a process have, and those of each.
+#[derive(Default)]
+struct Counted {
+    counters: Vec<usize>,
+    launches: Vec<(usize, Vec<(usize, f64)>)>,
+}
+
+impl Passes {
+    /// Adds a launch of a process.
+    fn add(&mut self, process: Option<u32>, at: u64, mut counters: Vec<(usize, f64)>) {
+        let Counted { counters: seen, launches } = self.0.entry(process).or_default();
+        for (counter, _) in &mut counters {
+            let place = seen.iter().position(|one| one == counter).unwrap_or_else(|| {
+                seen.push(*counter);
+                seen.len() - 1
+            });
+            *counter = place;
+        }
+        counters.retain(|(_, value)| !value.is_nan());
+        launches.push((usize::try_from(at).unwrap_or(usize::MAX), counters));
+    }
+}
+
+fn formulas(mapping: &Mapping) -> Vec<Formula> {
+    let values = mapping.values.iter();
+    values
+        .map(|value| Formula {
+            quantity: value.quantity,
+            terms: value.terms.clone(),
+            scale: value.scale,
+            origin: value.origin(),
+        })
+        .collect()
 }

@@ -13,6 +13,7 @@ use super::error::Fault;
 use super::input;
 use super::lines::{Lines, append_line};
 use super::observed::Observed;
+use super::passes::Pass;
 use super::split::{BUFFER, LONGEST_ROW, Place, Records, fields};
 use super::{IngestError, Input, Numerals, Options, Sample};
 use crate::model::{
@@ -394,6 +395,11 @@ impl<'a> Reading<'a> {
     /// Notes the highest memory clock seen in this file: it tells memory variants of a device apart.
     pub fn observed_memory_clock(&mut self, clock: Hertz) {
         self.observed.memory_clock = Some(clock);
+    }
+
+    /// Notes counters of launches of this file that those of another may complete.
+    pub(super) fn may_be_completed(&mut self, pass: Pass) {
+        self.observed.passes.push(pass);
     }
 
     /// Leaves the descriptions of devices as this file states them.
