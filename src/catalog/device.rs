@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::error::CatalogError;
 use super::figure::{Achieved, Citation, Confidence, Exception, Figure};
 use super::limits::Limits;
+use super::part::Part;
 use super::rates::{self, Rate};
 use crate::model::{Engine, Pipe, Precision};
 use crate::roofline;
@@ -93,6 +94,9 @@ pub struct Device {
     pub citations: BTreeMap<&'static str, Citation>,
     /// Origin of the entry.
     pub provenance: Provenance,
+    /// Which part of a device it is, if it is not a whole one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
 }
 
 /// Device memory.

@@ -133,6 +133,7 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
         notes: wire.notes,
         citations: sources.plain,
         provenance,
+        part: None,
     }
 }
 

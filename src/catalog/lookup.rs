@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use super::device::{Device, Provenance};
 use super::error::{CatalogError, listed};
 use super::evidence::{Evidence, alike, is_gfx};
-use super::names::{nearest, normalized, run_together, split_mig, with_part};
+use super::names::{nearest, normalized, run_together, with_part};
 use super::observed::Observed;
+use super::part::split_part;
 use super::{BuiltinDevice, DEVICES, file};
 use crate::model::DeviceHint;
 use crate::plain;
@@ -100,7 +101,7 @@ impl Catalog {
     ///
     /// Full names are compared, ignoring case, separators and vendor: id, unique name, driver name
     /// and aliases. If several devices share the name, the export's SM count, memory bus, memory
-    /// clock, L2 and SM clock decide. A MIG suffix is ignored.
+    /// clock, L2 and SM clock decide. What names a part (` MIG 3g.20gb`, ` CPX/NPS4`) makes it the part of the device.
     ///
     /// # Errors
     /// [`CatalogError::NotFound`] with similar names, [`CatalogError::Part`] and
@@ -111,7 +112,7 @@ impl Catalog {
 
     /// The compute capability or AMD target of the devices with this name, if all have the same.
     pub(crate) fn target(&self, name: &str) -> Option<String> {
-        let (whole, _) = split_mig(name);
+        let (whole, _) = split_part(name);
         let named = self.called(whole).ok()?;
         let first = named.first()?.target()?;
         let is_one = named.iter().all(|device| device.target() == Some(first));
@@ -124,7 +125,7 @@ impl Catalog {
         hint: &DeviceHint,
         observed: &Observed,
     ) -> Result<Device, CatalogError> {
-        let (whole, slice) = split_mig(name);
+        let (whole, part) = split_part(name);
         let named = self.called(whole)?;
         if named.is_empty() {
             let (name, spellings) = (name.to_owned(), self.spellings()?);
@@ -135,18 +136,22 @@ impl Catalog {
             return Err(CatalogError::NotFound { name, nearest: nearest(whole, &spellings) });
         }
         let candidates: Vec<String> = named.iter().map(|device| device.name.clone()).collect();
-        let narrow = |named| Evidence::of(hint, observed).narrow(named).best;
+        // A part has fewer SMs and less memory than any of them.
+        let of_whole = match part {
+            Some(_) => {
+                DeviceHint { sms: None, l2_bytes: None, memory_bus_bits: None, ..hint.clone() }
+            }
+            None => hint.clone(),
+        };
+        let narrow = |named| Evidence::of(&of_whole, observed).narrow(named).best;
         let fitting = if candidates.len() == 1 { named } else { narrow(named) };
-        let Ok([mut device]) = <[Device; 1]>::try_from(fitting) else {
+        let Ok([device]) = <[Device; 1]>::try_from(fitting) else {
             return Err(CatalogError::Ambiguous { name: name.to_owned(), candidates });
         };
-        if let Some(slice) = slice {
-            device.notes.push(format!(
-                "the export names MIG slice {slice}; figures are those of the whole device, but a \
-                 slice only has a part of its SMs, L2 and bandwidth"
-            ));
-        }
-        Ok(device)
+        Ok(match part {
+            Some(part) => device.part_of(part, hint.sms),
+            None => device,
+        })
     }
 
     /// Identifies the device of an export by its name, else by its attributes and launches.
@@ -192,10 +197,14 @@ impl Catalog {
         hint: &DeviceHint,
         observed: &Observed,
     ) -> Vec<String> {
+        // Of a part, drivers tell the width of either bus, and no other device is like it.
+        let is_part = hint.name.as_deref().is_some_and(|name| split_part(name).1.is_some());
+        if is_part {
+            let hint = DeviceHint { memory_bus_bits: None, ..hint.clone() };
+            return device.disagreements(&hint, observed);
+        }
         let mut found = device.disagreements(hint, observed);
-        // A slice has less of everything by design.
-        let is_slice = hint.name.as_deref().is_some_and(|name| split_mig(name).1.is_some());
-        if !found.is_empty() && !is_slice {
+        if !found.is_empty() {
             let evidence = Evidence::of(hint, observed);
             match self.by_attributes(hint, &evidence) {
                 Ok(fits)

@@ -16,6 +16,7 @@ mod links;
 mod lookup;
 mod names;
 mod observed;
+mod part;
 mod rates;
 #[cfg(test)]
 mod sanity;
@@ -28,6 +29,7 @@ pub use limits::Limits;
 pub use lookup::{Catalog, Identified};
 pub(crate) use names::normalized;
 pub use observed::{DerivedPeak, Observed};
+pub use part::Part;
 pub use rates::{Rate, rate};
 pub use wire::schema;
 

@@ -36,15 +36,6 @@ pub(super) fn slug(name: &str) -> String {
     parts.collect::<Vec<_>>().join("-")
 }
 
-/// Separates ` MIG 1g.10gb` from the name of the whole device.
-pub(super) fn split_mig(name: &str) -> (&str, Option<&str>) {
-    let lower = name.to_ascii_lowercase();
-    match lower.find(" mig ") {
-        Some(at) => (&name[..at], Some(name[at + 5..].trim())),
-        None => (name, None),
-    }
-}
-
 /// Returns up to five of `names` that resemble `wanted`, best first: names with the same words,
 /// then similar spellings. Each item is a spelling with the unique name to suggest.
 pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
@@ -140,15 +131,6 @@ mod tests {
         assert_eq!(normalized("NVIDIA"), "nvidia");
         assert_eq!(normalized("NVIDIA H200 (0)"), "h200");
         assert_eq!(normalized("My GPU (2nd)"), "my gpu (2nd)");
-    }
-
-    #[test]
-    fn a_mig_suffix_is_split_off() {
-        assert_eq!(
-            split_mig("NVIDIA A100-SXM4-40GB MIG 1g.5gb"),
-            ("NVIDIA A100-SXM4-40GB", Some("1g.5gb"))
-        );
-        assert_eq!(split_mig("NVIDIA A100-SXM4-40GB"), ("NVIDIA A100-SXM4-40GB", None));
     }
 
     #[test]

@@ -406,14 +406,6 @@ fn whole_names_are_compared_never_parts() {
 }
 
 #[test]
-fn a_mig_slice_is_its_whole_device_with_a_note() {
-    let catalog = Catalog::builtin();
-    let device = catalog.find("NVIDIA H100 80GB HBM3 MIG 1g.10gb", &DeviceHint::default()).unwrap();
-    assert_eq!(device.name, "H100 SXM5 80GB");
-    assert!(device.notes.last().unwrap().contains("MIG slice 1g.10gb"));
-}
-
-#[test]
 fn an_export_without_a_name_is_identified_by_what_it_says() {
     let catalog = Catalog::builtin();
     let ampere = DeviceHint {

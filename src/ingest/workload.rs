@@ -15,6 +15,9 @@ use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 const SYSTEM: [&str; 3] = ["workload_name", "gpu_arch", "cu_per_gpu"];
 const ROOFS: [&str; 2] = ["device", "HBMBw"];
 
+/// The partitions of compute units and memory that are the whole device.
+const WHOLE: [&str; 2] = ["SPX", "NPS1"];
+
 /// How formats of `pmc_perf.csv` are named.
 const COUNTERS: &str = "rocprof-compute-mi";
 
@@ -104,6 +107,23 @@ fn system(sample: &Sample, path: &str) -> Option<(DeviceHint, String)> {
     // A stepping follows the model: `MI300X_A1`.
     let model = text("gpu_model");
     let name = model.as_deref().and_then(|model| model.split('_').next()).map(str::to_owned);
+    // A partition has a part of the compute units and of the memory.
+    let modes = ["compute_partition", "memory_partition"]
+        .map(|column| text(column).filter(|mode| !WHOLE.contains(&mode.as_str()) && is_mode(mode)));
+    let partition = match modes {
+        [None, None] => None,
+        [compute, memory] => Some(
+            [
+                compute.unwrap_or_else(|| WHOLE[0].to_owned()),
+                memory.unwrap_or_else(|| WHOLE[1].to_owned()),
+            ]
+            .join("/"),
+        ),
+    };
+    let name = name.map(|name| match &partition {
+        Some(partition) => format!("{name} {partition}"),
+        None => name,
+    });
     let units = number("cu_per_gpu").filter(|units| units.fract() == 0.0 && *units < 1e5);
     let hint = DeviceHint {
         name_from: name.as_ref().map(|_| path.to_owned()),
@@ -117,10 +137,17 @@ fn system(sample: &Sample, path: &str) -> Option<(DeviceHint, String)> {
         model,
         hint.gfx.clone(),
         hint.sms.map(|units| format!("{units} compute units")),
-        text("compute_partition").map(|partition| format!("partition {partition}")),
+        partition.or(text("compute_partition")).map(|partition| format!("partition {partition}")),
     ];
     let told: Vec<String> = told.into_iter().flatten().collect();
     Some((hint, format!("describes their device: {}", told.join(", "))))
+}
+
+/// Whether a text names a mode of partitions: `CPX`, `NPS4`.
+fn is_mode(text: &str) -> bool {
+    text.strip_prefix("NPS").map_or(text.len() == 3 && text.ends_with("PX"), |domains| {
+        domains.len() == 1 && domains.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// `roofline.csv`: a row for each GPU. It counts them from 0, a table of launches by their nodes: which row belongs to

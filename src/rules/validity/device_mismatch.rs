@@ -1,6 +1,5 @@
 //! Tells that the export describes another device than the catalog entry it is judged by.
 
-use super::partial_gpu;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
@@ -17,8 +16,7 @@ two.
 
 ## Detection
 Compute capability or SM count differ, or the maximum clock or bandwidth differ by more than the
-catalog's tolerance. MIG slices have less of everything by design and are covered by
-`partial-gpu`. The severity is higher where the device was found by name than where `--device`
+catalog's tolerance. MIG slices and partitions are covered by `partial-gpu`. The severity is higher where the device was found by name than where `--device`
 named it, which may be intended.
 
 ## Remedy
@@ -42,8 +40,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Err(Missing("--device"));
     }
     let wrong = devices.iter().filter(|used| {
-        let is_whole = partial_gpu::slice(used).is_none();
-        used.device.is_some() && is_whole && !used.notes.is_empty()
+        let is_whole = used.device.as_ref().is_some_and(|device| device.part.is_none());
+        is_whole && !used.notes.is_empty()
     });
     let found = wrong.map(|used| {
         let listed = used.device.as_ref().and_then(|device| device.sms);

@@ -1,6 +1,5 @@
 //! Tells that launches could use only a part of the device whose roofs they are judged by.
 
-use crate::analysis::DeviceUse;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 
@@ -9,17 +8,19 @@ pub(super) const RULE: Rule = Rule {
     summary: "launches could use only part of the device",
     documentation: "\
 ## What it finds
-Profiles taken on part of a device: a MIG slice, a green context, or a context with an SM limit.
+Profiles taken on part of a device whose roofs are those of more: a green context, a context with an SM
+limit, or a MIG slice whose share is not known.
 
 ## Why it costs time
-No time is lost, but the roofs are those of the whole device. The headroom of compute-bound
-kernels is overstated by the ratio of SMs, and in a MIG slice that of memory-bound kernels by its
-share of the memory.
+No time is lost, but the roofs are too high. The headroom of compute-bound kernels is overstated by
+the ratio of SMs, and in a slice that of memory-bound kernels by its share of the memory.
 
 ## Detection
-The device name in the export is a MIG slice, or launches could use fewer SMs than the device has
-according to the export, or to the catalog where the export does not say. Where export and catalog
-disagree about a whole device, `device-mismatch` covers it.
+Launches could use fewer SMs than the device has according to the export, or to the catalog where the
+export does not say. A MIG slice or a partition (CPX, NPS4) that the export names has roofs of its own:
+peaks by its SMs, bandwidth by its share of the memory. Where the export does not say how many SMs the
+slice has, its peaks are those of the whole device. Where export and catalog disagree about a whole
+device, `device-mismatch` covers it.
 
 ## Remedy
 Profile on the whole device, or describe the part in your own device file (`--devices`) with its
@@ -30,19 +31,12 @@ Peaks from the profile itself are those of the part; the headroom is then right.
 
 ## Sources
 NVIDIA, *Multi-Instance GPU User Guide*; *CUDA Driver API*, \"Green Contexts\"; *Nsight Compute Profiling
-Guide*, `launch__sm_count` and \"Multi Instance GPU\".
+Guide*, `launch__sm_count` and \"Multi Instance GPU\"; AMD, *Instinct GPU partitioning*.
 ",
     thresholds: &[],
     silences: &[],
     check: Check::Run(check),
 };
-
-/// The slice of a device that an export names, such as `1g.10gb`.
-pub(super) fn slice(used: &DeviceUse) -> Option<&str> {
-    let name = used.hint.name.as_deref()?;
-    let at = name.to_ascii_lowercase().find(" mig ")?;
-    Some(name[at..].trim_start_matches([' ', 'M', 'm', 'I', 'i', 'G', 'g']).trim())
-}
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let analysis = run.analysis;
@@ -50,31 +44,40 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let mut is_known = false;
     for (position, used) in analysis.devices.iter().enumerate() {
         let listed = used.device.as_ref().and_then(|device| device.sms);
-        let slice = slice(used);
-        // A slice reports its own multiprocessors as those of the device.
-        let whole = if slice.is_some() { listed } else { used.hint.sms.or(listed) };
+        let part = used.device.as_ref().and_then(|device| device.part.as_ref());
+        // A part reports its own multiprocessors as those of the device.
+        let whole = if part.is_some() { listed } else { used.hint.sms.or(listed) };
         let kernels = analysis.kernels.iter().filter(|kernel| kernel.device == position);
         let counted = kernels.filter_map(|kernel| kernel.average(Quantity::SmCount));
         let counted = counted.filter(|sms| *sms > 0.0).min_by(f64::total_cmp);
-        let of_slice = slice.and(used.hint.sms).map(f64::from);
-        let usable = counted.or(of_slice).zip(whole.map(f64::from));
-        is_known |= usable.is_some() || slice.is_some();
+        let usable = counted.zip(whole.map(f64::from));
+        is_known |= usable.is_some() || part.is_some();
         let less = usable.filter(|(usable, whole)| usable + 0.5 < *whole);
-        if less.is_none() && slice.is_none() {
+        let unknown = part.map(|part| match (part.compute_share, part.memory_share) {
+            (None, None) => "peaks and memory bandwidth",
+            (None, Some(_)) => "peaks",
+            (Some(_), None) => "memory bandwidth",
+            (Some(_), Some(_)) => "",
+        });
+        let unknown = unknown.filter(|what| !what.is_empty());
+        if less.is_none() && unknown.is_none() {
             continue;
         }
-        let named = slice.map_or_else(String::new, |slice| format!(", the MIG slice {slice}"));
-        let units = used.units_label();
-        let part = less.map_or_else(
-            || format!("part of {}{named}", used.name()),
-            |(usable, whole)| {
-                format!("{usable:.0} of {whole:.0} {units} of {}{named}", used.name())
-            },
-        );
+        let (units, name) = (used.units_label(), used.name());
+        let message = match (less, unknown) {
+            (Some((usable, whole)), _) if part.is_none() => format!(
+                "launches could use only {usable:.0} of {whole:.0} {units} of {name}, but the roofs are those of the whole device"
+            ),
+            (Some((usable, whole)), _) => format!(
+                "launches could use only {usable:.0} of {whole:.0} {units} of {name}, but the roofs are those of all {whole:.0}"
+            ),
+            (None, what) => format!(
+                "launches could use only the part {name} of a device, but {} are those of the whole",
+                what.unwrap_or_default()
+            ),
+        };
         let finding = run
-            .finding(format!(
-                "launches could use only {part}, but the roofs are those of the whole device"
-            ))
+            .finding(message)
             .severity(Severity::Medium)
             .confidence(Confidence::High)
             .evidence_if(format!("{units} available to launches"), less.map(|less| less.0), "1")
@@ -110,22 +113,25 @@ mod tests {
     }
 
     #[test]
-    fn tells_a_slice_by_its_name_and_is_no_mismatch() {
+    fn a_slice_has_its_own_roofs_unless_its_share_is_unknown() {
         let hint = DeviceHint {
             name: Some("NVIDIA A100-SXM4-40GB MIG 3g.20gb".to_owned()),
             sms: Some(42),
             ..DeviceHint::default()
         };
         let bench = h100().then_on(hint).launch("k", (1000, 256), (1, 1000.0), &[]);
-        let found = bench.found(RULE);
-        let start = "launches could use only 42 of 108 SMs of A100 SXM4 40GB, the MIG slice \
-                     3g.20gb, but";
-        assert!(found.message.starts_with(start), "{}", found.message);
         let all = bench.all(&Settings::default()).run;
-        assert!(all.iter().all(|one| one.rule != "device-mismatch"));
+        assert!(all.iter().all(|one| one.rule != "device-mismatch" && one.rule != RULE));
         let bare = on("NVIDIA A100-SXM4-40GB MIG 3g.20gb").launch("k", (1000, 256), (1, 1.0), &[]);
-        let found = bare.found(RULE);
-        assert!(found.message.contains("part of A100 SXM4 40GB, the MIG"), "{}", found.message);
+        assert_eq!(
+            bare.found(RULE).message,
+            "launches could use only the part A100 SXM4 40GB MIG 3g.20gb of a device, but peaks are those of the whole"
+        );
+        let context = using(bench, 20.0).found(RULE);
+        assert_eq!(
+            context.message,
+            "launches could use only 20 of 42 SMs of A100 SXM4 40GB MIG 3g.20gb, but the roofs are those of all 42"
+        );
     }
 
     #[test]

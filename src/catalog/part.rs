@@ -1,0 +1,266 @@
+//! A part of a device that profilers see as a device: a MIG slice of NVIDIA's, a partition of AMD's.
+//!
+//! Peaks belong to SMs and bandwidth to memory: a part has both in proportion. What benchmarks reached on the whole device
+//! says nothing of a part.
+//!
+//! Sources: NVIDIA, *Multi-Instance GPU User Guide* (memory slices are eighths of L2, memory and bandwidth; A30: quarters);
+//! AMD, *Instinct MI300X GPU partitioning overview* (SPX, DPX, TPX, QPX, CPX divide compute units; NPS1 to NPS8 divide memory).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::device::{Achievable, Device};
+use super::figure::Figure;
+
+/// L2 of one compute die of CDNA 3 and 4, in bytes: CPX makes a device of each die.
+const L2_OF_DIE: u64 = 4 << 20;
+
+/// Memory slices of MIG are eighths of the device.
+const SLICES: f64 = 8.0;
+
+/// Which part of a device it is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Part {
+    /// How the name of the whole device goes on: `MIG 3g.20gb`, `CPX/NPS4`.
+    pub name: String,
+    /// Share of the SMs, of which peaks are as many; unknown where the export does not tell how many SMs the part has,
+    /// and peaks are those of the whole device.
+    pub compute_share: Option<f64>,
+    /// Share of memory and its bandwidth; unknown where the name does not tell, and they are those of the whole device.
+    pub memory_share: Option<f64>,
+}
+
+/// Separates what names a part from the name of the whole device: ` MIG 1g.10gb`, ` CPX/NPS4`.
+pub(super) fn split_part(name: &str) -> (&str, Option<&str>) {
+    let name = name.trim_end();
+    if let Some(at) = name.to_ascii_lowercase().find(" mig ") {
+        return (&name[..at], Some(name[at + 1..].trim()));
+    }
+    match name.rsplit_once(' ') {
+        Some((whole, part)) if partition(part) != (None, None) => (whole, Some(part)),
+        _ => (name, None),
+    }
+}
+
+/// How many devices a compute partition makes of one, 0 for one of each die; and how many domains a memory partition makes.
+fn partition(part: &str) -> (Option<u64>, Option<u64>) {
+    let upper = part.to_ascii_uppercase();
+    let (compute, memory) = match upper.split_once('/') {
+        Some((compute, memory)) => (Some(compute), Some(memory)),
+        None if upper.starts_with("NPS") => (None, Some(&*upper)),
+        None => (Some(&*upper), None),
+    };
+    let compute = compute.map(|mode| match mode {
+        "SPX" => Some(1),
+        "DPX" => Some(2),
+        "TPX" => Some(3),
+        "QPX" => Some(4),
+        "CPX" => Some(0),
+        _ => None,
+    });
+    let memory = memory.map(|mode| match mode {
+        "NPS1" => Some(1),
+        "NPS2" => Some(2),
+        "NPS4" => Some(4),
+        "NPS8" => Some(8),
+        _ => None,
+    });
+    // What is no partition at one end is none at all.
+    if compute == Some(None) || memory == Some(None) {
+        return (None, None);
+    }
+    (compute.flatten(), memory.flatten())
+}
+
+/// The memory of a MIG slice in GB: `3g.20gb`, `1c.3g.20gb`, `1g.10gb+me`.
+fn gigabytes(slice: &str) -> Option<f64> {
+    let lower = slice.to_ascii_lowercase();
+    let (before, _) = lower.split_once("gb")?;
+    before.rsplit_once('.')?.1.parse().ok().filter(|size| *size > 0.0)
+}
+
+impl Device {
+    /// The part of this device of that name; `sms` are those that the export says it has.
+    pub(super) fn part_of(mut self, name: &str, sms: Option<u32>) -> Self {
+        if let (Some(1) | None, Some(1) | None) = partition(name)
+            && slice_of(name).is_none()
+        {
+            return self;
+        }
+        let whole = self.sms;
+        let stated = sms.zip(whole).filter(|(own, whole)| 0 < *own && own <= whole);
+        let (own, memory_share) = match slice_of(name) {
+            Some(slice) => {
+                let total = self.memory.bytes.map(|bytes| bytes as f64 / 1e9);
+                let of_size = |(size, total): (f64, f64)| (size / total * SLICES).round() / SLICES;
+                let share = gigabytes(slice).zip(total).map(of_size);
+                (stated.map(|(own, _)| own), share.filter(|share| (0.1..=1.0).contains(share)))
+            }
+            None => {
+                let (devices, domains) = partition(name);
+                let devices = match devices {
+                    Some(0) => self.l2_bytes.map(|bytes| bytes / L2_OF_DIE),
+                    devices => devices,
+                };
+                let count = devices.and_then(|devices| u32::try_from(devices).ok());
+                let split = whole.zip(count.filter(|count| *count > 0));
+                let split = split.filter(|(whole, count)| whole % count == 0);
+                let own = stated.map(|(own, _)| own).or(split.map(|(whole, count)| whole / count));
+                (own, domains.map(|domains| 1.0 / domains as f64))
+            }
+        };
+        let of_whole = own.zip(whole).map(|(own, whole)| (own, f64::from(own) / f64::from(whole)));
+        let units = self.units_label();
+        if let (Some((own, share)), Some(whole)) = (of_whole, whole) {
+            let how = format!("{own} of {whole} {units}");
+            self.peaks.values_mut().for_each(|peak| scale(peak, share, &how));
+            self.sms = Some(own);
+        }
+        if let Some(share) = memory_share {
+            let how = format!("{} of the memory", fraction(share));
+            let memory = &mut self.memory;
+            memory.bandwidth.iter_mut().for_each(|figure| scale(figure, share, &how));
+            memory.bytes = memory.bytes.map(|bytes| (bytes as f64 * share) as u64);
+            memory.bus_bits = memory.bus_bits.map(|bits| (f64::from(bits) * share) as u32);
+            self.last_level_bytes = self.last_level_bytes.map(|all| (all as f64 * share) as u64);
+        }
+        // L2 is divided with the memory by MIG, and lies on the dies of AMD's compute units.
+        let is_amd = self.vendor.as_deref() == Some("AMD");
+        let of_l2 = if is_amd { of_whole.map(|(_, share)| share) } else { memory_share };
+        if let Some(share) = of_l2 {
+            self.l2_bytes = self.l2_bytes.map(|bytes| (bytes as f64 * share) as u64);
+            self.l2_bandwidth.iter_mut().for_each(|one| scale(one, share, "its share of L2"));
+        }
+        self.achievable = Achievable::default();
+        let compute_share = of_whole.map(|(_, share)| share);
+        let peaks = of_whole
+            .zip(whole)
+            .map(|((own, _), whole)| format!("peaks are those of {own} of {whole} {units}"));
+        let bandwidth = memory_share.map(|share| match share {
+            1.0 => "memory bandwidth is all of it".to_owned(),
+            share => format!("memory bandwidth is {} of it", fraction(share)),
+        });
+        let unknown = |what: &str| format!("{what} of the whole, as its share is not known");
+        self.notes.push(format!(
+            "{name} is a part of {}: {}, {}",
+            self.name,
+            peaks.unwrap_or_else(|| unknown("peaks are those")),
+            bandwidth.unwrap_or_else(|| unknown("memory bandwidth is that")),
+        ));
+        self.id = format!("{} {name}", self.id);
+        self.name = format!("{} {name}", self.name);
+        self.part = Some(Part { name: name.to_owned(), compute_share, memory_share });
+        self
+    }
+}
+
+/// What the name of a part says of its MIG slice.
+fn slice_of(name: &str) -> Option<&str> {
+    let (mig, slice) = name.split_once(' ')?;
+    mig.eq_ignore_ascii_case("mig").then_some(slice)
+}
+
+/// A share of a device in words: `1/4`, `3/8`.
+fn fraction(share: f64) -> String {
+    let exact = [2.0, 3.0, 4.0, 8.0].into_iter().find(|parts| (share * parts).fract() == 0.0);
+    exact.map_or_else(|| share.to_string(), |parts| format!("{}/{parts}", share * parts))
+}
+
+fn scale<T: std::ops::Mul<f64, Output = T> + Copy>(figure: &mut Figure<T>, share: f64, how: &str) {
+    figure.value = figure.value * share;
+    figure.source = format!("{how}: {}", figure.source);
+    figure.derived = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::model::{DeviceHint, Pipe};
+
+    fn found(name: &str, sms: Option<u32>) -> Device {
+        let hint = DeviceHint { sms, ..DeviceHint::default() };
+        Catalog::builtin().find(name, &hint).unwrap()
+    }
+
+    fn bandwidth(device: &Device) -> f64 {
+        device.need_bandwidth().unwrap().get()
+    }
+
+    fn peak(device: &Device, pipe: Pipe) -> f64 {
+        device.need_peak(pipe).unwrap().get()
+    }
+
+    #[test]
+    fn names_of_parts_are_split_off() {
+        for (name, whole, part) in [
+            ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", "NVIDIA A100-SXM4-40GB", Some("MIG 1g.5gb")),
+            ("NVIDIA A100-SXM4-40GB", "NVIDIA A100-SXM4-40GB", None),
+            ("MI300X CPX/NPS4", "MI300X", Some("CPX/NPS4")),
+            ("MI300X dpx", "MI300X", Some("dpx")),
+            ("MI300X CPX/NPS3", "MI300X CPX/NPS3", None),
+            ("MI300X", "MI300X", None),
+        ] {
+            assert_eq!(split_part(name), (whole, part), "{name}");
+        }
+    }
+
+    /// An A100 with 40 GB has 108 SMs, 1555 GB/s, 312 TFLOP/s of FP16 and 40 MiB of L2: 42 SMs have 121.3 of them, four of
+    /// eight memory slices half of the rest.
+    #[test]
+    fn a_slice_of_mig_has_peaks_by_its_sms_and_bandwidth_by_its_memory() {
+        let whole = found("A100 SXM4 40GB", None);
+        let slice = found("NVIDIA A100-SXM4-40GB MIG 3g.20gb", Some(42));
+        assert_eq!(slice.name, "A100 SXM4 40GB MIG 3g.20gb");
+        assert_eq!((slice.sms, slice.l2_bytes), (Some(42), Some(20 << 20)));
+        assert_eq!(bandwidth(&slice), bandwidth(&whole) / 2.0);
+        let share = peak(&slice, Pipe::Fp16Matrix) / peak(&whole, Pipe::Fp16Matrix);
+        assert!((share - 42.0 / 108.0).abs() < 1e-12);
+        assert!((peak(&slice, Pipe::Fp16Matrix) / 1e12 - 121.3).abs() < 0.1);
+        let note = "MIG 3g.20gb is a part of A100 SXM4 40GB: peaks are those of 42 of 108 SMs, memory bandwidth is 1/2 of it";
+        assert_eq!(slice.notes.last().unwrap(), note);
+        // Its name leads back to it, and so does its id.
+        for name in [&slice.name, &slice.id] {
+            assert_eq!(found(name, Some(42)), slice);
+        }
+        for (slice, share) in [
+            ("A100 SXM4 40GB MIG 1g.5gb", 1.0 / 8.0),
+            ("A100 SXM4 80GB MIG 1g.20gb", 2.0 / 8.0),
+            ("H100 SXM5 80GB MIG 1g.10gb+me", 1.0 / 8.0),
+            ("H200 SXM 141GB MIG 1g.18gb", 1.0 / 8.0),
+            ("H200 SXM 141GB MIG 3g.71gb", 4.0 / 8.0),
+            ("A100 SXM4 40GB MIG 1c.3g.20gb", 4.0 / 8.0),
+            ("A100 SXM4 40GB MIG 7g.40gb", 1.0),
+        ] {
+            let part = found(slice, None).part.unwrap();
+            assert_eq!((part.memory_share, part.compute_share), (Some(share), None), "{slice}");
+        }
+    }
+
+    /// MI300X has 304 compute units on 8 dies, 5.3 TB/s, 1307.4 TFLOP/s; MI300A 228 on 6.
+    #[test]
+    fn partitions_of_amd_divide_compute_units_and_memory() {
+        for (name, sms, tflops, gigabytes) in [
+            ("MI300X CPX/NPS4", 38, 1307.4 / 8.0, 5300.0 / 4.0),
+            ("MI300X CPX/NPS1", 38, 1307.4 / 8.0, 5300.0),
+            ("MI300X dpx/nps2", 152, 1307.4 / 2.0, 5300.0 / 2.0),
+            ("MI300X SPX/NPS1", 304, 1307.4, 5300.0),
+            ("Instinct MI300A TPX/NPS1", 76, 980.6 / 3.0, 5300.0),
+        ] {
+            let device = found(name, None);
+            assert_eq!(device.sms, Some(sms), "{name}");
+            assert!((peak(&device, Pipe::Fp16Matrix) / 1e12 / tflops - 1.0).abs() < 1e-3, "{name}");
+            assert!((bandwidth(&device) / 1e9 / gigabytes - 1.0).abs() < 1e-12, "{name}");
+            assert_eq!(device.part.is_some(), sms < 304, "{name}");
+        }
+        // Without a mode of the memory, its share is not known.
+        let cpx = found("MI300X CPX", None);
+        assert_eq!(cpx.part.unwrap().memory_share, None);
+        assert!(
+            cpx.notes
+                .last()
+                .unwrap()
+                .ends_with("memory bandwidth is that of the whole, as its share is not known")
+        );
+    }
+}
