@@ -228,9 +228,35 @@ fn names(expected: &str) -> Vec<&str> {
     expected.split('`').skip(1).step_by(2).collect()
 }
 
+/// As many characters of a name are compared with others: the time grows with the product of their lengths.
+const COMPARED: usize = 256;
+
+/// How alike the spellings of two names are, from 0 to 1 (Jaro-Winkler); longer names than any other are like none.
+pub(crate) fn likeness(one: &str, two: &str) -> f64 {
+    let is_long = |text: &str| text.chars().nth(COMPARED).is_some();
+    match (is_long(one), is_long(two)) {
+        (false, false) => strsim::jaro_winkler(one, two),
+        (true, true) => {
+            let start = |text: &str| text.chars().take(COMPARED).collect::<String>();
+            strsim::jaro_winkler(&start(one), &start(two))
+        }
+        _ => 0.0,
+    }
+}
+
+/// How many characters of a name change to make it another (optimal string alignment); names of other lengths are no
+/// nearer than these differ, and not compared further if they are long.
+pub(crate) fn distance(one: &str, two: &str) -> usize {
+    let lengths = [one, two].map(|text| text.chars().count());
+    if lengths.iter().all(|length| *length <= COMPARED) {
+        return strsim::osa_distance(one, two);
+    }
+    if one == two { 0 } else { lengths[0].max(lengths[1]) }
+}
+
 /// The name that was probably meant.
 fn nearest<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
-    let near = names.iter().map(|name| (strsim::jaro_winkler(text, name), *name));
+    let near = names.iter().map(|name| (likeness(text, name), *name));
     near.filter(|(alike, _)| *alike > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
 }
 

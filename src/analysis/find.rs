@@ -29,7 +29,7 @@ impl Analysis {
     pub fn nearest(&self, query: &str) -> Option<&str> {
         self.kernels
             .iter()
-            .map(|kernel| (strsim::jaro_winkler(query, &kernel.name), &*kernel.name))
+            .map(|kernel| (crate::plain::likeness(query, &kernel.name), &*kernel.name))
             .max_by(|one, two| one.0.total_cmp(&two.0))
             .map(|(_, name)| name)
     }

@@ -3,6 +3,9 @@
 /// Optional words before the name: vendor and product line.
 const OPTIONAL_WORDS: &[&str] = &["nvidia", "amd", "intel", "geforce", "tesla"];
 
+/// What is longer is the name of no device.
+const LONGEST: usize = 256;
+
 /// Normalizes spellings that differ in case, `(R)`, blanks, `-`, `_`, vendor or product line.
 ///
 /// Two names are the same if their normalized forms are equal. Parts of names never match: `H20` is
@@ -42,7 +45,8 @@ pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
     const CLOSE: f64 = 0.85;
     const SHOWN: usize = 5;
     let wanted = normalized(wanted);
-    if wanted.is_empty() {
+    // The words of a text that is no name at all are not looked for in each name.
+    if wanted.is_empty() || wanted.len() > LONGEST {
         return Vec::new();
     }
     let mut ranked: Vec<(f64, &str)> = names
@@ -64,6 +68,9 @@ pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
 /// order.
 pub(super) fn with_part(part: &str, names: &[(String, String)]) -> Vec<String> {
     let part = normalized(part);
+    if part.len() > LONGEST {
+        return Vec::new();
+    }
     let fits = |name: &str| {
         let name = normalized(name);
         // A100 is no part of A1000.
@@ -106,7 +113,7 @@ pub(super) fn run_together<'n>(wanted: &str, names: &'n [(String, String)]) -> V
 
 fn resemblance(wanted: &str, name: &str) -> f64 {
     let has = |word| words(name).any(|other| other == word);
-    let spelling = strsim::jaro_winkler(wanted, name);
+    let spelling = crate::plain::likeness(wanted, name);
     if words(wanted).all(has) { 1.0 + spelling } else { spelling }
 }
 

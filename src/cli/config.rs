@@ -58,10 +58,12 @@ pub(super) fn load(advice: &Advice, terminal: &Terminal) -> Result<Config, Failu
 /// The error for a word that names no rule.
 pub(super) fn no_rule(word: &str, custom: &[Custom]) -> Failure {
     let all = RULES.iter().map(|rule| rule.id).chain(custom.iter().map(|rule| &*rule.id));
-    let nearest = all.max_by(|one, two| {
-        strsim::jaro_winkler(one, word).total_cmp(&strsim::jaro_winkler(two, word))
-    });
-    let nearest = nearest.map_or_else(String::new, |id| format!("; did you mean {id:?}?"));
+    /// Words that are less alike are not what was meant.
+    const ALIKE: f64 = 0.6;
+    let scored = all.map(|id| (crate::plain::likeness(id, word), id));
+    let nearest = scored.max_by(|one, two| one.0.total_cmp(&two.0));
+    let nearest = nearest.filter(|(score, _)| *score > ALIKE);
+    let nearest = nearest.map_or_else(String::new, |(_, id)| format!("; did you mean {id:?}?"));
     Failure::usage(format!("unknown rule {word:?}{nearest}"))
         .help("list them with `rooflint rules`")
 }

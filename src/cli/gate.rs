@@ -473,10 +473,10 @@ fn policy(
     side: &Side,
     terminal: &Terminal,
 ) -> Result<(Config, Policy), Failure> {
-    let config = match file {
-        Some(path) => Config::read(path)?,
-        None => config::find(&side.configuration, terminal)?,
-    };
+    let mut config = config::find(&side.configuration, terminal)?;
+    if let Some(path) = file {
+        config = Config::read_over(path, config)?;
+    }
     let mut policy = config.gate.clone();
     policy.across_devices |= side.across_devices;
     Ok((config, policy))

@@ -239,7 +239,7 @@ pub(super) fn nearest(error: &mut Error, command: &Command, arguments: &[OsStrin
     let options = command.get_arguments().chain(inner.into_iter().flat_map(Command::get_arguments));
     let names =
         options.filter(|option| !option.is_hide_set()).filter_map(|option| option.get_long());
-    let near = names.map(|name| (strsim::osa_distance(&typed, name), name)).min();
+    let near = names.map(|name| (crate::plain::distance(&typed, name), name)).min();
     match near.filter(|(distance, _)| distance * 3 <= typed.chars().count()) {
         Some((_, name)) => {
             let name = ContextValue::String(format!("--{name}"));

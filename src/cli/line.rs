@@ -112,7 +112,9 @@ fn with_default_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let looks_like_command = !first.starts_with('-')
         && !first.contains(['.', '/', '\\', '*'])
         && !Path::new(&first).exists()
-        && command.get_subcommands().any(|sub| strsim::jaro_winkler(sub.get_name(), &first) > 0.8);
+        && command
+            .get_subcommands()
+            .any(|sub| crate::plain::likeness(sub.get_name(), &first) > 0.8);
     if !is_command(&first) && !asks_of_the_program(&command, &arguments) && !looks_like_command {
         // Global options may come before a command that is named.
         let named = arguments[1..].iter().any(|argument| is_command(&argument.to_string_lossy()));

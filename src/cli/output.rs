@@ -156,7 +156,7 @@ fn is_mistyped<T>(path: &str, known: &[Known<T>]) -> bool {
     const CLOSE: f64 = 0.88;
     let is_close = |name: &str| {
         let mut all = known.iter();
-        all.any(|one| one.endings.contains(&name) || strsim::jaro_winkler(one.name, name) > CLOSE)
+        all.any(|one| one.endings.contains(&name) || crate::plain::likeness(one.name, name) > CLOSE)
     };
     path.split_once('=').is_some_and(|(name, _)| is_close(name))
 }

@@ -88,7 +88,7 @@ fn split<'l>(list: &'l str, catalog: &Catalog) -> Vec<&'l str> {
 }
 
 fn find(name: &str, catalog: &Catalog) -> Result<Device, Failure> {
-    let close = WORDS.iter().find(|word| strsim::jaro_winkler(word, name) > 0.85);
+    let close = WORDS.iter().find(|word| crate::plain::likeness(word, name) > 0.85);
     catalog.find(name, &DeviceHint::default()).map_err(|error| match close {
         Some(word) => Failure::usage(format!("nothing is called {name:?}")).help(format!(
             "did you mean {word:?}? `--what-if` takes devices, tensor-cores, bf16, fused"

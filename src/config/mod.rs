@@ -69,26 +69,19 @@ pub struct Config {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Wire {
     /// Which rules run.
-    #[serde(default)]
-    rules: RulesWire,
+    rules: Option<RulesWire>,
     /// Thresholds of rules, by the keys that `rooflint rules ID` lists.
-    #[serde(default)]
-    rule: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, f64>>,
+    rule: Option<BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, f64>>>,
     /// Kernels that are left alone on purpose.
-    #[serde(default)]
-    waiver: Vec<WaiverWire>,
+    waiver: Option<Vec<WaiverWire>>,
     /// Kernels whose sizes are known.
-    #[serde(default)]
-    closed_form: Vec<ClosedFormWire>,
+    closed_form: Option<Vec<ClosedFormWire>>,
     /// Rules of the user's own.
-    #[serde(default)]
-    custom_rule: Vec<custom::Wire>,
+    custom_rule: Option<Vec<custom::Wire>>,
     /// Kernels that are looked at together; a kernel belongs to the first group that it fits.
-    #[serde(default)]
-    group: Vec<group::Wire>,
+    group: Option<Vec<group::Wire>>,
     /// What counts as an opportunity.
-    #[serde(default)]
-    analysis: limits::Wire,
+    analysis: Option<limits::Wire>,
     /// A file with kernel names of the user's own, relative to this one.
     kernel_names: Option<PathBuf>,
     /// What a gate allows.
@@ -147,10 +140,22 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] where it cannot be read, or with the place of what is wrong in it.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        Self::read_over(path, Self::default())
+    }
+
+    /// Reads a file whose tables and keys take the place of the same ones of another configuration; `[gate]` always does.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn read_over(path: &Path, below: Self) -> Result<Self, ConfigError> {
         let shown = path.display().to_string();
         let text = plain::text_of(path, plain::PAGES)
             .map_err(|cause| ConfigError::Read { path: shown.clone(), cause })?;
-        let mut config = Self::parse(&shown, &text)?;
+        let is_own_names = Wire::of(&Place { path: &shown, text: &text })?.kernel_names.is_some();
+        let mut config = Self::over(&shown, &text, below)?;
+        if !is_own_names {
+            return Ok(config);
+        }
         if let (Some(names), Some(folder)) = (&mut config.kernel_names, path.parent()) {
             *names = folder.join(&*names);
         }
@@ -163,7 +168,68 @@ impl Config {
     /// # Errors
     /// [`ConfigError::Wrong`] with the place of what is wrong.
     pub fn parse(path: &str, text: &str) -> Result<Self, ConfigError> {
+        Self::over(path, text, Self::default())
+    }
+
+    fn over(path: &str, text: &str, below: Self) -> Result<Self, ConfigError> {
         let place = Place { path, text };
+        let wire = Wire::of(&place)?;
+        let mut config = below;
+        config.kernel_names = wire.kernel_names.or(config.kernel_names);
+        if let Some(rules) = wire.custom_rule {
+            config.rules.custom.clear();
+            for rule in rules {
+                let rule = place.custom(&rule, &config.rules.custom)?;
+                config.rules.custom.push(rule);
+            }
+        }
+        let custom = &config.rules.custom;
+        if let Some(rules) = wire.rules {
+            let ids = |ids: Vec<Spanned<String>>| -> Result<_, ConfigError> {
+                ids.into_iter().map(|id| place.any_rule(id, custom)).collect()
+            };
+            (config.rules.select, config.rules.ignore) = (ids(rules.select)?, ids(rules.ignore)?);
+        }
+        if let Some(rules) = wire.rule {
+            config.rules.thresholds.clear();
+            for (id, options) in rules {
+                let rule = place.rule(&id, custom)?;
+                for (key, value) in options {
+                    place.threshold(rule, &key, value)?;
+                    let key = (rule.id.to_owned(), key.into_inner());
+                    config.rules.thresholds.insert(key, value);
+                }
+            }
+        }
+        if let Some(waivers) = wire.waiver {
+            let waivers = waivers.into_iter().map(|waiver| place.waiver(waiver));
+            config.waivers = waivers.collect::<Result<_, _>>()?;
+        }
+        if let Some(forms) = wire.closed_form {
+            let forms = forms.iter().map(|form| place.closed_form(form));
+            config.closed_forms = forms.collect::<Result<_, _>>()?;
+        }
+        if let Some(groups) = wire.group {
+            config.groups = group::read(&place, groups)?;
+        }
+        if let Some(analysis) = wire.analysis {
+            config.limits = limits::read(&place, analysis)?;
+        }
+        #[cfg(feature = "gate")]
+        {
+            config.gate = match wire.gate {
+                Some(gate) => gate::read(&place, gate, &config.rules.custom)?,
+                None => Policy::default(),
+            };
+        }
+        Ok(config)
+    }
+}
+
+impl Wire {
+    /// What a file says, or its table `[tool.rooflint]` where it is a `pyproject.toml`.
+    fn of(place: &Place<'_>) -> Result<Self, ConfigError> {
+        let Place { path, text } = *place;
         let wrong = |error: toml::de::Error| {
             let help = "the tables are [rules], [rule.NAME], [analysis], [[group]], [[waiver]], [[closed-form]], \
                         [[custom-rule]], [gate]; the key is kernel-names";
@@ -191,48 +257,15 @@ impl Config {
                 help,
             }
         };
-        let wire: Wire = if is_project(Path::new(path)) {
+        if is_project(Path::new(path)) {
             let project: Project<Wire> = toml::from_str(text).map_err(wrong)?;
             project.tool.and_then(|tool| tool.rooflint).ok_or_else(|| {
                 let message = format!("{PROJECT} does not configure rooflint");
                 place.wrong(&(0..0), message, "add the table [tool.rooflint]")
-            })?
+            })
         } else {
-            toml::from_str(text).map_err(wrong)?
-        };
-        let mut config = Self { kernel_names: wire.kernel_names, ..Self::default() };
-        for rule in wire.custom_rule {
-            let rule = place.custom(&rule, &config.rules.custom)?;
-            config.rules.custom.push(rule);
+            toml::from_str(text).map_err(wrong)
         }
-        let custom = &config.rules.custom;
-        for id in wire.rules.select {
-            config.rules.select.insert(place.any_rule(id, custom)?);
-        }
-        for id in wire.rules.ignore {
-            config.rules.ignore.insert(place.any_rule(id, custom)?);
-        }
-        for (id, options) in wire.rule {
-            let rule = place.rule(&id, custom)?;
-            for (key, value) in options {
-                place.threshold(rule, &key, value)?;
-                let key = (rule.id.to_owned(), key.into_inner());
-                config.rules.thresholds.insert(key, value);
-            }
-        }
-        for waiver in wire.waiver {
-            config.waivers.push(place.waiver(waiver)?);
-        }
-        for form in wire.closed_form {
-            config.closed_forms.push(place.closed_form(&form)?);
-        }
-        config.groups = group::read(&place, wire.group)?;
-        config.limits = limits::read(&place, wire.analysis)?;
-        #[cfg(feature = "gate")]
-        if let Some(gate) = wire.gate {
-            config.gate = gate::read(&place, gate, &config.rules.custom)?;
-        }
-        Ok(config)
     }
 }
 

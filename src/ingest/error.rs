@@ -167,7 +167,7 @@ fn nearest(path: &Path) -> Option<String> {
     let names =
         files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()));
     let alike =
-        |name: String| (strsim::osa_distance(&wanted.to_lowercase(), &name.to_lowercase()), name);
+        |name: String| (crate::plain::distance(&wanted.to_lowercase(), &name.to_lowercase()), name);
     // A link that leads nowhere is there by its name.
     let (distance, name) = names.filter(|name| *name != wanted).map(alike).min()?;
     let near =

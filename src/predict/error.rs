@@ -199,7 +199,7 @@ pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
     let wanted = wanted.to_ascii_lowercase();
     let score = |name: &str| {
         let inside = name.len() > 2 && (wanted.contains(name) || name.contains(&wanted));
-        strsim::jaro_winkler(&wanted, name).max(if inside { 0.9 } else { 0.0 })
+        crate::plain::likeness(&wanted, name).max(if inside { 0.9 } else { 0.0 })
     };
     let mut ranked: Vec<(f64, &str)> = names.map(|name| (score(name), name)).collect();
     ranked.retain(|(score, _)| *score >= CLOSE);

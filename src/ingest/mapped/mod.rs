@@ -241,7 +241,7 @@ fn missing(
     header: &[String],
 ) -> IngestError {
     let similarity =
-        |field: &String| strsim::jaro_winkler(&field.to_lowercase(), &column.to_lowercase());
+        |field: &String| crate::plain::likeness(&field.to_lowercase(), &column.to_lowercase());
     let nearest = header
         .iter()
         .map(|field| (similarity(field), field))

@@ -32,7 +32,7 @@ pub(super) fn wrap_from(
     let mut first = true;
     for word in words(sentence) {
         let mut word = word.as_str();
-        let width = word.width();
+        let mut width = word.width();
         if !first && column + 1 + width > terminal {
             text.push('\n');
             text.push_str(&" ".repeat(indent + kept));
@@ -43,17 +43,18 @@ pub(super) fn wrap_from(
         }
         first = false;
         // A word longer than the line (a path, a name) is broken where it must be.
-        while column + word.width() > terminal && terminal > indent + kept + 8 {
+        while column + width > terminal && terminal > indent + kept + 8 {
             let room = terminal.saturating_sub(column);
             let cut = word.char_indices().nth(room).map_or(word.len(), |(at, _)| at);
             text.push_str(&word[..cut]);
+            width -= word[..cut].width().min(width);
             text.push('\n');
             text.push_str(&" ".repeat(indent + kept));
             column = indent + kept;
             word = &word[cut..];
         }
         text.push_str(word);
-        column += word.width();
+        column += width;
     }
     text.push('\n');
 }
