@@ -179,7 +179,8 @@ pub struct Measured {
     #[serde(serialize_with = "above_zero")]
     #[schemars(with = "Option<f64>")]
     pub time_s: Seconds,
-    /// Median time of one launch, in seconds; `null` if none has a duration.
+    /// Typical time of one launch, in seconds: the pseudo-median of its logarithms (Hodges–Lehmann), the median over several
+    /// runs; `null` if none has a duration.
     #[serde(serialize_with = "above_zero")]
     #[schemars(with = "Option<f64>")]
     pub launch_s: Seconds,

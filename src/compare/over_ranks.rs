@@ -96,20 +96,30 @@ impl Samples {
     }
 }
 
+/// Sums of weights that differ by less than this share differ by rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// Returns evenly spaced quantiles of weighted values: those at the middles of equal shares, each one that was measured.
 fn quantiles(values: &mut [(f64, f64)], count: usize) -> impl Iterator<Item = f64> {
     values.sort_unstable_by(|one, two| one.0.total_cmp(&two.0).then(one.1.total_cmp(&two.1)));
     let total: f64 = values.iter().map(|(_, weight)| weight).sum();
     let (mut at, mut before) = (0, 0.0);
     (0..count).map(move |position| {
-        let target = (position as f64 + 0.5) / count as f64 * total;
-        // A value lies at the middle of its weight. Between two the inner one, in both halves, so that the median stays.
+        // The two in the middle are those of all values, so that the median stays.
+        let is_middle = position + 1 == count / 2 || position == count / 2;
+        let share = if is_middle { 0.5 } else { (position as f64 + 0.5) / count as f64 };
+        let target = share * total;
+        // A value lies at the middle of its weight. Between two the inner one, in both halves.
         let is_lower = 2 * position < count;
         while at + 1 < values.len() {
             let next = before + values[at].1;
-            let is_short = before + values[at].1 / 2.0 < target;
-            let fits_next = next + values[at + 1].1 / 2.0 <= target;
-            if !(if is_lower { is_short } else { fits_next }) {
+            let goes_on = match (is_middle, is_lower) {
+                (true, true) => next < target * (1.0 - ROUNDING),
+                (true, false) => next <= target * (1.0 + ROUNDING),
+                (false, true) => before + values[at].1 / 2.0 < target,
+                (false, false) => next + values[at + 1].1 / 2.0 <= target,
+            };
+            if !goes_on {
                 break;
             }
             before = next;

@@ -5,17 +5,25 @@ use super::line::{Line, TrendChange};
 use crate::compare::{benjamini_hochberg, median};
 use crate::units::{RelativeChange, Seconds, Share};
 
+/// What a line takes in the runs of a commit, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    /// All launches of a run.
+    pub(super) run: f64,
+    /// The mean launch, of which a run is made; the run itself for the line of the run.
+    pub(super) mean: f64,
+}
+
 /// A line whose changes have been found, but not weighed.
 pub(super) struct Found {
     line: Line,
-    /// Seconds per run.
-    times: Vec<Option<f64>>,
+    times: Vec<Option<Times>>,
     steps: Vec<ChangePoint>,
 }
 
 impl Found {
-    /// Finds the changes of a line; `times` are its seconds per run.
-    pub(super) fn of(mut line: Line, times: Vec<Option<f64>>, least: RelativeChange) -> Self {
+    /// Finds the changes of a line.
+    pub(super) fn of(mut line: Line, times: Vec<Option<Times>>, least: RelativeChange) -> Self {
         let values: Vec<f64> = line.values.iter().flatten().map(|value| value.median).collect();
         line.is_judged = values.len() >= ENOUGH;
         let found = turns(&values, least);
@@ -38,18 +46,46 @@ impl Found {
         let Self { mut line, times, steps } = self;
         let there: Vec<usize> =
             (0..line.values.len()).filter(|at| line.values[*at].is_some()).collect();
+        let middle = |commits: &[usize], of: fn(&Times) -> f64| {
+            median(&commits.iter().filter_map(|at| times[*at].as_ref().map(of)).collect::<Vec<_>>())
+        };
+        // The part of a run's time by which the mean launch exceeds that of another level: the value of a line may be
+        // a median, and a run is the sum of all launches.
+        let part = |before: &[usize], after: &[usize]| {
+            let means = middle(before, |one| one.mean).zip(middle(after, |one| one.mean));
+            means
+                .filter(|(_, after)| *after > 0.0)
+                .map_or(0.0, |(before, after)| 1.0 - before / after)
+        };
+        let sides = |step: &ChangePoint| {
+            [
+                &there[step.at - step.values_before..step.at],
+                &there[step.at..step.at + step.values_after],
+            ]
+        };
+        let newest = times.iter().flatten().next_back().map_or(0.0, |one| one.run);
+        line.is_gone = line.values.last().is_some_and(Option::is_none) && !there.is_empty();
+        line.cost_s = Seconds::new(match (&line.drift, steps.last()) {
+            _ if line.is_gone => 0.0,
+            (_, Some(last)) => {
+                let lowest = steps.iter().min_by(|one, two| one.before.total_cmp(&two.before));
+                let best = sides(lowest.unwrap_or(last))[0];
+                let is_worse = steps.iter().any(|step| step.before < last.after);
+                if is_worse { (newest * part(best, sides(last)[1])).max(0.0) } else { 0.0 }
+            }
+            (Some(drift), None) => {
+                let by = drift.change.get().max(0.0);
+                newest * by / (1.0 + by)
+            }
+            (None, None) => 0.0,
+        });
         let change = |step: ChangePoint| {
-            let after = there[step.at..step.at + step.values_after].iter();
-            let seconds = median(&after.filter_map(|at| times[*at]).collect::<Vec<_>>());
-            // The part of the time now that the step made.
-            let part = 1.0 - step.before / step.after;
-            let impact_s = Seconds::new(seconds.unwrap_or(0.0)) * part;
+            let [before, after] = sides(&step);
+            let seconds = middle(after, |one| one.run).unwrap_or(0.0);
+            let impact_s = Seconds::new(seconds * part(before, after));
             TrendChange { point: there[step.at], step, impact_s }
         };
         line.changes = steps.into_iter().map(change).collect();
-        let by = line.worsening().map_or(0.0, RelativeChange::get);
-        let newest = times.iter().flatten().next_back().copied().unwrap_or(0.0);
-        line.cost_s = Seconds::new(newest * by / (1.0 + by));
         if line.share > Share::ZERO {
             line.run_s = Seconds::new(newest / line.share.get());
         }
@@ -86,7 +122,8 @@ mod tests {
         let spread = |value: f64| Spread { median: value, least: value, greatest: value, runs: 1 };
         let values = [1.0; 6].into_iter().chain([2.0; 3]).map(spread).map(Some);
         let line = Line { values: values.collect(), share: Share::new(0.5), ..Line::default() };
-        let times = [1.0; 6].into_iter().chain([2.0; 3]).map(Some).collect();
+        let times = [1.0; 6].into_iter().chain([2.0; 3]);
+        let times = times.map(|run| Some(Times { run, mean: run })).collect();
         let mut found = Found::of(line, times, MIN_CHANGE);
         let [step] = &mut found.steps[..] else { panic!("{:?}", found.steps) };
         step.p = Probability::new(p);
@@ -105,5 +142,30 @@ mod tests {
         let costs: Vec<f64> = lines.iter().map(|line| line.cost_s.get()).collect();
         assert_eq!((costs[0], costs[2]), (1.0, 0.0));
         assert_eq!(lines[0].run_s.get(), 4.0);
+    }
+
+    /// Five launches of 1, 1, 1, 5 and 5 ms, then of 1, 1, 5, 5 and 5 ms: the median takes five times as long, the run
+    /// 17 ms instead of 13 ms. Nothing that is gone costs anything.
+    #[test]
+    fn a_step_costs_what_the_run_takes_longer() {
+        let spread = |value: f64| Spread { median: value, least: value, greatest: value, runs: 1 };
+        let line = |gone: usize| {
+            let values = [1e-3; 5].into_iter().chain([5e-3; 4]).map(spread).map(Some);
+            let times = [13e-3; 5].into_iter().chain([17e-3; 4]);
+            let times = times.map(|run| Some(Times { run, mean: run / 5.0 }));
+            let line = Line {
+                values: values.chain((0..gone).map(|_| None)).collect(),
+                share: Share::new(1.0),
+                ..Line::default()
+            };
+            let times = times.chain((0..gone).map(|_| None)).collect();
+            Found::of(line, times, MIN_CHANGE).weighed()
+        };
+        let there = line(0);
+        assert!((there.changes[0].impact_s.get() - 4e-3).abs() < 1e-12, "{there:?}");
+        assert!((there.cost_s.get() - 4e-3).abs() < 1e-12, "{there:?}");
+        let gone = line(1);
+        assert!((gone.changes[0].impact_s.get() - 4e-3).abs() < 1e-12, "{gone:?}");
+        assert_eq!((gone.cost_s, gone.is_gone, there.is_gone), (Seconds::ZERO, true, false));
     }
 }

@@ -54,7 +54,10 @@ pub struct Line {
     pub drift: Option<Drift>,
     /// True if there are enough values to find changes.
     pub is_judged: bool,
-    /// What its worsening costs in the newest run, in seconds: the time above what it would be at the best level.
+    /// True if the newest commit has no value: the kernel is gone.
+    pub is_gone: bool,
+    /// What its worsening costs in the newest run, in seconds: the time above what it would be at the best level; 0 if it
+    /// is gone.
     pub cost_s: Seconds,
     /// Time of the newest run that has it, in seconds.
     pub run_s: Seconds,

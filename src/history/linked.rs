@@ -50,6 +50,11 @@ impl Figures {
         (self.timed > 0).then(|| self.typical_s.unwrap_or(self.measured_s) / self.timed as f64)
     }
 
+    /// Returns the mean time of one launch.
+    pub(super) fn mean_s(&self) -> Option<Seconds> {
+        (self.timed > 0).then(|| self.measured_s / self.timed as f64)
+    }
+
     /// Returns measured over roofline time.
     pub(super) fn headroom(&self) -> Option<Factor> {
         let roofline_time = self.roofline_s.filter(|time| *time > Seconds::ZERO)?;

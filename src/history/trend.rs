@@ -8,7 +8,7 @@ use super::change::{ENOUGH, MIN_CHANGE, MIN_SIDE};
 use super::chosen::Filter;
 use super::distinct::distinct;
 use super::error::HistoryError;
-use super::found::{Found, control};
+use super::found::{Found, Times, control};
 use super::line::{Line, Spread};
 use super::linked::{Figures, Track, linked};
 use super::outlier::typical;
@@ -183,7 +183,10 @@ pub fn trend(
         tracks.iter().map(|track| found(track, metric, smallest.kernel)).collect();
     control(&mut found);
     let mut kernels: Vec<Line> = found.into_iter().map(Found::weighed).collect();
-    kernels.sort_by(|one, two| two.impact().total_cmp(&one.impact()));
+    // What is gone costs nothing any more.
+    kernels.sort_by(|one, two| {
+        one.is_gone.cmp(&two.is_gone).then_with(|| two.impact().total_cmp(&one.impact()))
+    });
     let notes = notes(&batches, metric, &other_devices);
     Ok(Trend {
         schema: "rooflint/trend/1",
@@ -249,7 +252,7 @@ fn whole(batches: &[Batch<'_>], metric: TrendMetric, least: RelativeChange) -> O
         return None;
     }
     let times = batches.iter().map(|batch| typical(batch, |run| Some(run.whole_s().get())));
-    let times: Vec<Option<f64>> = times.collect();
+    let times = times.map(|run| run.map(|run| Times { run, mean: run })).collect();
     let line = Line { share: Share::new(1.0), values, ..Line::default() };
     Some(Found::of(line, times, least).weighed())
 }
@@ -268,7 +271,11 @@ fn found(track: &Track, metric: TrendMetric, least: RelativeChange) -> Found {
         values: values.collect(),
         ..Line::default()
     };
-    Found::of(line, track.medians(|held| Some(held.time_s.get())), least)
+    let runs = track.medians(|held| Some(held.time_s.get()));
+    let means = track.medians(|held| held.mean_s().map(Seconds::get));
+    let times = runs.into_iter().zip(means);
+    let times = times.map(|(run, mean)| Some(Times { run: run?, mean: mean? })).collect();
+    Found::of(line, times, least)
 }
 
 fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -> Vec<String> {

@@ -33,7 +33,9 @@ fn figures(report: &TrendReport<'_>) -> String {
             text.push_str(&html::figure("Change", &change(relative), "first to latest", ""));
         }
     }
-    let changes = trend.whole.iter().chain(&trend.kernels).map(|line| line.changes.len());
+    // A line that drifts has no steps.
+    let of = |line: &crate::history::Line| line.changes.len() + usize::from(line.drift.is_some());
+    let changes = trend.whole.iter().chain(&trend.kernels).map(of);
     let changes: usize = changes.sum();
     text.push_str(&html::figure("Changes", &changes.to_string(), "of the run and its kernels", ""));
     format!(

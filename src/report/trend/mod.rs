@@ -146,6 +146,16 @@ impl Trend {
         if hidden > 0 {
             sentences.push(format!("{hidden} more: use --top"));
         }
+        let gone: Vec<String> =
+            lines().filter(|line| line.is_gone).map(|line| name(self, line, style)).collect();
+        if !gone.is_empty() {
+            let (shown, more) = gone.split_at(gone.len().min(GONE_NAMED));
+            let more = match more.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            sentences.push(format!("not in the newest commit: {}{more}", shown.join(", ")));
+        }
         let calm = |line: &&Line| line.changes.is_empty() && line.drift.is_none();
         let kernels = self.kernels.iter().filter(calm).filter(|line| line.is_judged).count();
         let (few, none): (Vec<&Line>, Vec<&Line>) = self
@@ -175,7 +185,9 @@ impl Trend {
     /// Lists the changes of a line, one sentence each.
     fn sentences(&self, line: &Line, style: &Style) -> Vec<String> {
         let whose = if line.kernel.is_some() {
-            format!("{} ({} of the run)", name(self, line, style), percent(line.share.get()))
+            let (name, share) = (name(self, line, style), percent(line.share.get()));
+            let of = if line.is_gone { "of the last run that has it" } else { "of the run" };
+            format!("{name} ({share} {of})")
         } else {
             name(self, line, style)
         };
@@ -326,6 +338,9 @@ fn probability(p: f64) -> String {
     if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") }
 }
 
+/// So many kernels that the newest commit does not have are named.
+const GONE_NAMED: usize = 5;
+
 /// Plot column that marks each value between the smallest and the largest with a dot; a bar from
 /// zero would hide 5%.
 struct Ruler {
@@ -349,6 +364,9 @@ impl Ruler {
     }
 
     fn title(&self, scale: &Scale) -> String {
+        if !self.low.is_finite() {
+            return String::new();
+        }
         let (low, high) = (scale.show(self.low), scale.show(self.high));
         let gap = self.width.saturating_sub(low.chars().count() + high.chars().count()).max(1);
         format!("{low}{}{high}", " ".repeat(gap))
