@@ -24,7 +24,7 @@ impl fmt::Display for RankId {
 /// The time of one kernel in each of several ranks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KernelRanks {
-    /// Rank with the least time, and that time.
+    /// Rank with the least time, and that time; a rank without a time for the kernel is none.
     pub least: Option<(RankId, Seconds)>,
     /// Rank with the largest time, and that time; of equal ones the first rank.
     pub greatest: Option<(RankId, Seconds)>,
@@ -65,7 +65,8 @@ impl KernelRanks {
     const FEW: usize = 4096;
 
     pub(super) fn of(rank: &RankId, time: Seconds) -> Self {
-        let end = Some((rank.clone(), time));
+        // A rank without a time for a kernel is neither its fastest nor its slowest.
+        let end = (time > Seconds::ZERO).then(|| (rank.clone(), time));
         Self { least: end.clone(), greatest: end, sketch: None, times: vec![time.get()] }
     }
 
@@ -116,7 +117,9 @@ impl KernelRanks {
     /// Makes it of what [`KernelRanks::into_parts`] returned.
     #[must_use]
     pub fn from_parts(least: End, greatest: End, times: Vec<f64>, sketch: Option<Sketch>) -> Self {
-        let end = |end: End| end.map(|(id, time)| (id, Seconds::new(time)));
+        let end = |end: End| {
+            end.filter(|(_, time)| *time > 0.0).map(|(id, time)| (id, Seconds::new(time)))
+        };
         Self { least: end(least), greatest: end(greatest), sketch, times }
     }
 
@@ -132,14 +135,36 @@ impl KernelRanks {
         self.sketch.is_some()
     }
 
-    /// Returns the median over the ranks.
+    /// Returns the median over the ranks that have a time.
     #[must_use]
     pub fn median(&self) -> Option<Seconds> {
         if let Some(sketch) = &self.sketch {
             return sketch.median();
         }
-        let last = self.times.len().checked_sub(1)?;
-        let (low, high) = (self.times[last / 2], self.times[last.div_ceil(2)]);
+        let known = &self.times[self.times.partition_point(|time| *time <= 0.0)..];
+        let last = known.len().checked_sub(1)?;
+        let (low, high) = (known[last / 2], known[last.div_ceil(2)]);
         Some(Seconds::new(f64::midpoint(low, high)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three ranks take 4, 2 and 6 s; two have launches without a time.
+    #[test]
+    fn a_rank_without_a_time_is_no_end_and_not_in_the_median() {
+        let id = |rank| RankId { run: "run".into(), rank };
+        let mut all = KernelRanks::default();
+        for (rank, time) in [4.0, 0.0, 2.0, 6.0, 0.0].into_iter().enumerate() {
+            all.merge(&KernelRanks::of(&id(rank as u64), Seconds::new(time)));
+        }
+        let end =
+            |end: &Option<(RankId, Seconds)>| end.as_ref().map(|(id, time)| (id.rank, time.get()));
+        assert_eq!((end(&all.least), end(&all.greatest)), (Some((2, 2.0)), Some((3, 6.0))));
+        assert_eq!((all.count(), all.median()), (5, Some(Seconds::new(4.0))));
+        let none = KernelRanks::of(&id(0), Seconds::ZERO);
+        assert_eq!((none.least.clone(), none.median(), none.count()), (None, None, 1));
     }
 }

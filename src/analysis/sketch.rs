@@ -62,12 +62,14 @@ impl Sketch {
         self.at((share.clamp(0.0, 1.0) * last as f64).floor() as u64)
     }
 
-    /// Returns the median, off by at most 1%: of an even number of times the mean of the two in the middle. `None`
-    /// without times.
+    /// Returns the median of the times above zero, off by at most 1%: of an even number the mean of the two in the middle.
+    /// `None` without such times.
     #[must_use]
     pub fn median(&self) -> Option<Seconds> {
-        let last = self.count().checked_sub(1)?;
-        let [low, high] = [self.at(last / 2)?, self.at(last.div_ceil(2))?];
+        let zeros = self.classes.get(&ZERO).copied().unwrap_or_default();
+        let last = self.count().saturating_sub(zeros).checked_sub(1)?;
+        let at = |place: u64| self.at(place.saturating_add(zeros));
+        let [low, high] = [at(last / 2)?, at(last.div_ceil(2))?];
         Some(Seconds::new(f64::midpoint(low.get(), high.get())))
     }
 
@@ -111,6 +113,18 @@ impl FromIterator<(i32, u64)> for Sketch {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_median_is_of_the_times_above_zero() {
+        let mut sketch = Sketch::default();
+        sketch.add(Seconds::ZERO, 5);
+        assert_eq!(sketch.median(), None);
+        for time in [1.0, 2.0, 3.0] {
+            sketch.add(Seconds::new(time), 1);
+        }
+        let median = sketch.median().unwrap().get();
+        assert!((median / 2.0 - 1.0).abs() < ERROR, "{median}");
+    }
 
     #[test]
     fn no_times_have_no_quantile() {

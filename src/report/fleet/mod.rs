@@ -227,7 +227,9 @@ impl<'a> FleetReport<'a> {
             cells.extend([
                 Cell::text(kernel.state.label()),
                 Cell::count(kernel.launches),
-                Cell::time(kernel.measured),
+                Cell::maybe(
+                    Some(kernel.measured).filter(|time| *time > Seconds::ZERO).map(Seconds::get),
+                ),
                 roofline_time(kernel),
                 headroom(kernel),
                 Cell::maybe(savings),

@@ -40,11 +40,8 @@ impl FleetReport<'_> {
             });
             push(&mut table, name, form, about, Cells::of(form, cells));
         };
-        // A rank without a time for a kernel is neither its fastest nor its slowest.
-        let known =
-            |end: &Option<(RankId, Seconds)>| end.clone().filter(|(_, time)| *time > Seconds::ZERO);
-        let time = |end: &Option<(RankId, Seconds)>| seconds(known(end)?.1);
-        let rank = |end: &Option<(RankId, Seconds)>| text(known(end)?.0.to_string());
+        let time = |end: &Option<(RankId, Seconds)>| seconds(end.as_ref()?.1);
+        let rank = |end: &Option<(RankId, Seconds)>| text(end.as_ref()?.0.to_string());
         let hours = Form::Number("h");
         add("savings_gpu_hours", hours, "savings in hours of a GPU", &|kernel, _, _| {
             kernel.has_savings().then(|| Cell::Number(kernel.savings.get() / HOUR))
@@ -60,9 +57,7 @@ impl FleetReport<'_> {
             rank(&ranks.least)
         });
         let about = "median over the ranks; within 1% if there are more than 4096";
-        add("median_rank_s", SECONDS, about, &|_, _, ranks| {
-            seconds(ranks.median().filter(|time| *time > Seconds::ZERO)?)
-        });
+        add("median_rank_s", SECONDS, about, &|_, _, ranks| seconds(ranks.median()?));
         let about = "time of all its launches in the slowest rank";
         add("greatest_rank_s", SECONDS, about, &|_, _, ranks| time(&ranks.greatest));
         add("slowest_rank", Form::Text, "run and number of the slowest rank", &|_, _, ranks| {
