@@ -59,7 +59,7 @@ impl Target {
         match self {
             Self::Met => "met",
             Self::Missed => "missed",
-            Self::CannotTell => "undecided",
+            Self::CannotTell => "cannot tell",
         }
     }
 

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::error::CatalogError;
 use super::figure::{Achieved, Citation, Confidence, Exception, Figure};
 use super::limits::Limits;
-use super::part::Part;
 use super::rates::{self, Rate};
 use crate::model::{Engine, Pipe, Precision};
 use crate::roofline;
@@ -114,6 +113,18 @@ pub struct Memory {
     /// Peak bandwidth.
     #[serde(rename = "bandwidth_bytes_per_s")]
     pub bandwidth: Option<Figure<BytesPerSecond>>,
+}
+
+/// Which part of a device it is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Part {
+    /// How the name of the whole device goes on: `MIG 3g.20gb`, `CPX/NPS4`.
+    pub name: String,
+    /// Share of the SMs, of which peaks are as many; unknown where the export does not tell how many SMs the part has,
+    /// and peaks are those of the whole device.
+    pub compute_share: Option<f64>,
+    /// Share of memory and its bandwidth; unknown where the name does not tell, and they are those of the whole device.
+    pub memory_share: Option<f64>,
 }
 
 /// Rates reached by published benchmarks, beside the theoretical ones.

@@ -22,14 +22,13 @@ mod rates;
 mod sanity;
 mod wire;
 
-pub use device::{Achievable, Device, Memory, Provenance};
+pub use device::{Achievable, Device, Memory, Part, Provenance};
 pub use error::CatalogError;
 pub use figure::{Achieved, Citation, Confidence, Exception, Figure};
 pub use limits::Limits;
 pub use lookup::{Catalog, Identified};
 pub(crate) use names::normalized;
 pub use observed::{DerivedPeak, Observed};
-pub use part::Part;
 pub use rates::{Rate, rate};
 pub use wire::schema;
 

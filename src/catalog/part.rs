@@ -6,10 +6,7 @@
 //! Sources: NVIDIA, *Multi-Instance GPU User Guide* (memory slices are eighths of L2, memory and bandwidth; A30: quarters);
 //! AMD, *Instinct MI300X GPU partitioning overview* (SPX, DPX, TPX, QPX, CPX divide compute units; NPS1 to NPS8 divide memory).
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::device::{Achievable, Device};
+use super::device::{Achievable, Device, Part};
 use super::figure::Figure;
 
 /// L2 of one compute die of CDNA 3 and 4, in bytes: CPX makes a device of each die.
@@ -17,18 +14,6 @@ const L2_OF_DIE: u64 = 4 << 20;
 
 /// Memory slices of MIG are eighths of the device.
 const SLICES: f64 = 8.0;
-
-/// Which part of a device it is.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Part {
-    /// How the name of the whole device goes on: `MIG 3g.20gb`, `CPX/NPS4`.
-    pub name: String,
-    /// Share of the SMs, of which peaks are as many; unknown where the export does not tell how many SMs the part has,
-    /// and peaks are those of the whole device.
-    pub compute_share: Option<f64>,
-    /// Share of memory and its bandwidth; unknown where the name does not tell, and they are those of the whole device.
-    pub memory_share: Option<f64>,
-}
 
 /// Separates what names a part from the name of the whole device: ` MIG 1g.10gb`, ` CPX/NPS4`.
 pub(super) fn split_part(name: &str) -> (&str, Option<&str>) {

@@ -94,6 +94,11 @@ fn find(name: &str, catalog: &Catalog) -> Result<Device, Failure> {
             "did you mean {word:?}? `--what-if` takes devices, tensor-cores, bf16, fused"
         )),
         None => match error {
+            CatalogError::NotFound { .. } if form(name).is_ok() => {
+                Failure::usage(format!("the closed form {name:?} has no sizes")).help(format!(
+                    "give them in the same argument, with the kernels that it describes; `rooflint predict {name}` shows which it takes"
+                ))
+            }
             CatalogError::NotFound { .. } => Failure::usage(error.to_string()).help(
                 "--what-if takes devices (list all names with `rooflint devices`), tensor-cores, bf16, fused",
             ),

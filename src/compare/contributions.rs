@@ -34,7 +34,10 @@ impl Parts<'_> {
         let of = |row: &Row<'_>| {
             let more = self.work.get() * row.other_work_of_all(self.work).get().exp();
             let part = self.of_groups(row, more);
-            let kind = if is_of_launches(&part) {
+            // Most runs of a side may lack a kernel that some have.
+            let kind = if part.after_s <= Seconds::ZERO && part.before_s > Seconds::ZERO {
+                ContributionKind::Vanished
+            } else if is_of_launches(&part) {
                 ContributionKind::Launches
             } else {
                 ContributionKind::LaunchTime

@@ -52,6 +52,7 @@ pub use run::{
 pub use run_table::RUN_TABLE;
 pub use seal::fingerprint;
 pub use sides::kernels;
+pub(crate) use sides::kernels_by_run;
 pub use statistics::benjamini_hochberg;
 pub(crate) use statistics::{
     mean, median, squares, student_quantile, student_tail, weighted_median,

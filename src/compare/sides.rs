@@ -103,6 +103,29 @@ pub fn kernels(runs: &[Run]) -> Vec<Lone> {
     joined.lone(0..joined.members.len())
 }
 
+/// Returns the same with what each run measured that has it, in the order of the runs.
+#[must_use]
+pub(crate) fn kernels_by_run(runs: &[Run]) -> Vec<(Lone, Vec<Measured>)> {
+    let joined = Joined::new(runs);
+    let of_runs = |kernel: usize| {
+        let Group { by_run, warmup, device } = joined.of(&[kernel]);
+        let there = by_run.into_iter().zip(warmup).filter(|(kernels, _)| !kernels.is_empty());
+        let of_run = |(kernels, warmup): (Vec<&RunKernel>, u32)| {
+            let group =
+                Group { by_run: vec![kernels], warmup: vec![warmup], device: device.clone() };
+            group.measured(&group.centers(group.has_samples()))
+        };
+        there.map(of_run).collect()
+    };
+    let all = joined.lone(0..joined.members.len());
+    all.into_iter()
+        .map(|lone| {
+            let by_run = of_runs(lone.kernel);
+            (lone, by_run)
+        })
+        .collect()
+}
+
 /// Kernels that are treated as one, in each run of a side.
 pub(super) struct Group<'a> {
     pub(super) by_run: Vec<Vec<&'a RunKernel>>,
@@ -224,7 +247,7 @@ impl<'a> Group<'a> {
     /// Time of all kernels in each run; zero in a run that has none of them.
     pub(super) fn times(&self) -> Vec<f64> {
         let of = |(kernels, warmup): (&Vec<&RunKernel>, &u32)| -> f64 {
-            kernels.iter().map(|kernel| kernel.whole_s(*warmup).get()).sum()
+            kernels.iter().map(|kernel| kernel.whole_s(*warmup)).sum::<Seconds>().get()
         };
         self.by_run.iter().zip(&self.warmup).map(of).collect()
     }

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use super::decision::gravest_first;
 use super::decision::{Check, Decision, Outcome, Verdict};
-use super::judge::{Setting, concluded, gravest_first, judge};
+use super::judge::{Setting, concluded, judge};
 use super::policy::{Action, Metric, Policy};
 use super::words;
 use crate::compare::Run;

@@ -4,7 +4,7 @@ use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Bound, Metric, Policy};
 use super::value::{Allowed, Value};
 use crate::analysis::is_communication;
-use crate::compare::{self, Lone, Run};
+use crate::compare::{self, Lone, Measured, Run};
 use crate::rules::Severity;
 use crate::units::{Bytes, Dimension, Factor, Flops, Seconds, Share, interval};
 
@@ -12,6 +12,7 @@ use crate::units::{Bytes, Dimension, Factor, Flops, Seconds, Share, interval};
 const ONE_VALUE: f64 = 0.999;
 
 /// A value that a bound is checked against, with its lower and upper limit.
+#[derive(Debug, Clone, Copy)]
 struct Known {
     least: f64,
     most: f64,
@@ -25,23 +26,35 @@ impl Known {
     }
 }
 
-/// Checks every bound of the policy on the kernels of the current side.
-pub(super) fn judge(kernels: &[Lone], current: &[Run], policy: &Policy) -> Vec<Check> {
-    policy.bounds.iter().flat_map(|bound| of_bound(bound, kernels, current, policy)).collect()
+/// A kernel with what each run measured that has it.
+type Kernel = (Lone, Vec<Measured>);
+
+/// Checks every bound of the policy on the kernels of the current side: of several runs the median, as everywhere else.
+pub(super) fn judge(current: &[Run], policy: &Policy) -> Vec<Check> {
+    if policy.bounds.is_empty() {
+        return Vec::new();
+    }
+    let kernels = compare::kernels_by_run(current);
+    policy.bounds.iter().flat_map(|bound| of_bound(bound, &kernels, current, policy)).collect()
 }
 
-fn of_bound(bound: &Bound, kernels: &[Lone], current: &[Run], policy: &Policy) -> Vec<Check> {
+fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy) -> Vec<Check> {
     if bound.metric == Metric::Total {
-        let times: Vec<f64> = current.iter().map(|run| run.whole_s().get()).collect();
-        let known = compare::median(&times).map(|time| Known::exactly(Seconds::new(time)));
-        return vec![check(bound, Subject::Run, known, Share::new(1.0), policy)];
+        let times = current.iter().map(|run| Some(Known::exactly(run.whole_s())));
+        return vec![check(
+            bound,
+            Subject::Run,
+            &times.collect::<Vec<_>>(),
+            Share::new(1.0),
+            policy,
+        )];
     }
-    let fits = |lone: &&Lone| bound.selector.fits(&lone.name, &lone.measured);
-    let meant: Vec<&Lone> =
-        kernels.iter().filter(fits).filter(|lone| has_roof(bound.metric, lone)).collect();
+    let fits = |kernel: &&Kernel| bound.selector.fits(&kernel.0.name, &kernel.0.measured);
+    let meant: Vec<&Kernel> =
+        kernels.iter().filter(fits).filter(|(lone, _)| has_roof(bound.metric, lone)).collect();
     if meant.is_empty() {
         // A bound that matches nothing is reported, so that a typo does not pass.
-        let message = if kernels.iter().any(|lone| fits(&lone)) {
+        let message = if kernels.iter().any(|kernel| fits(&kernel)) {
             format!(
                 "bound {:?} matches only communication kernels, which have no roofline",
                 bound.name
@@ -56,10 +69,11 @@ fn of_bound(bound: &Bound, kernels: &[Lone], current: &[Run], policy: &Policy) -
             ..Check::new(&rule, bound.metric, Subject::Run, message)
         }];
     }
-    let big = meant.iter().filter(|lone| lone.measured.share >= bound.min_share);
-    big.map(|lone| {
+    let big = meant.iter().filter(|(lone, _)| lone.measured.share >= bound.min_share);
+    big.map(|(lone, by_run)| {
         let subject = Subject::kernel(&lone.name, &lone.measured);
-        check(bound, subject, value(bound, lone), lone.measured.share, policy)
+        let known: Vec<_> = by_run.iter().map(|measured| value(bound, measured)).collect();
+        check(bound, subject, &known, lone.measured.share, policy)
     })
     .collect()
 }
@@ -71,9 +85,8 @@ fn has_roof(metric: Metric, lone: &Lone) -> bool {
     !(needs_roof && is_communication && lone.measured.headroom.is_none())
 }
 
-/// Returns the known range of a bound's metric for one kernel.
-fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
-    let measured = &lone.measured;
+/// Returns the known range of a bound's metric for one kernel in one run.
+fn value(bound: &Bound, measured: &Measured) -> Option<Known> {
     match bound.metric {
         Metric::Time | Metric::KernelTotal => {
             (measured.time_s > Seconds::ZERO).then(|| Known::exactly(measured.time_s))
@@ -113,21 +126,23 @@ fn value(bound: &Bound, lone: &Lone) -> Option<Known> {
 }
 
 /// The most that headroom can be; infinite where nothing is certainly needed.
-fn most_headroom(measured: &crate::compare::Measured) -> Option<f64> {
+fn most_headroom(measured: &Measured) -> Option<f64> {
     measured.headroom?;
     Some(measured.headroom_high.map_or(f64::INFINITY, Factor::get))
 }
 
+/// Checks what each run says; where one does not know it, nothing is known.
 fn check(
     bound: &Bound,
     subject: Subject,
-    known: Option<Known>,
+    by_run: &[Option<Known>],
     share: Share,
     policy: &Policy,
 ) -> Check {
     let rule = format!("bound:{}", bound.name);
     let key = bound.metric.key();
-    let Some(known) = known else {
+    let all = by_run.iter().copied().collect::<Option<Vec<Known>>>().unwrap_or_default();
+    let Some(known) = Known::median(&all) else {
         let message = format!("{key} is unknown, but bound {:?} needs it", bound.name);
         return Check {
             verdict: Verdict::NoData,
@@ -136,12 +151,20 @@ fn check(
             ..Check::new(&rule, bound.metric, subject, message)
         };
     };
+    let of_runs = match all.len() {
+        1 => String::new(),
+        runs => format!(", the median of {runs} runs"),
+    };
     let seen = known.shown();
     let (verdict, action, message, limit) = match broken(bound, &known) {
         Some(Broken { limit, is_certain, word }) => {
             let limit_text = limit.shown();
-            let message =
-                format!("{key} is {seen}, bound {:?} allows {word} {limit_text}", bound.name);
+            let (seen, limit_text) =
+                exactly(&known, limit, &limit_text).unwrap_or((seen, limit_text));
+            let message = format!(
+                "{key} is {seen}{of_runs}, bound {:?} allows {word} {limit_text}",
+                bound.name
+            );
             if is_certain {
                 (Verdict::Violation, bound.action, message, Some(limit))
             } else {
@@ -150,7 +173,14 @@ fn check(
         }
         None => {
             let limit = bound.min.or(bound.max);
-            (Verdict::Unchanged, Action::None, format!("{key} is {seen}"), limit)
+            let beyond = all.iter().filter(|run| broken(bound, run).is_some()).count();
+            let beyond = match beyond {
+                0 => String::new(),
+                1 => format!("; 1 of them is beyond bound {:?}", bound.name),
+                more => format!("; {more} of them are beyond bound {:?}", bound.name),
+            };
+            let message = format!("{key} is {seen}{of_runs}{beyond}");
+            (Verdict::Unchanged, Action::None, message, limit)
         }
     };
     let least = Value { value: known.least, unit: known.unit };
@@ -165,6 +195,23 @@ fn check(
 }
 
 impl Known {
+    /// The median of what several runs say, of both limits.
+    fn median(runs: &[Self]) -> Option<Self> {
+        let of = |limit: fn(&Self) -> f64| {
+            let mut values: Vec<f64> = runs.iter().map(limit).collect();
+            values.sort_by(f64::total_cmp);
+            let last = values.len().checked_sub(1)?;
+            let [low, high] = [values[last / 2], values[last.div_ceil(2)]];
+            // Infinite limits have no mean.
+            Some(if low == high { low } else { f64::midpoint(low, high) })
+        };
+        Some(Self {
+            least: of(|one| one.least)?,
+            most: of(|one| one.most)?,
+            unit: runs.first()?.unit,
+        })
+    }
+
     /// Formats one value, or the range in which it lies.
     fn shown(&self) -> String {
         let shown = |value: f64| Value { value, unit: self.unit }.shown();
@@ -176,6 +223,15 @@ impl Known {
             format!("at least {}", shown(self.least))
         }
     }
+}
+
+/// A value and a limit that three digits show as the same, with as many as tell them apart.
+fn exactly(known: &Known, limit: Value, shown: &str) -> Option<(String, String)> {
+    let is_one = known.least >= known.most * ONE_VALUE;
+    (is_one && known.shown() == shown).then(|| {
+        let value = Value { value: known.least, unit: known.unit };
+        value.told_apart(limit)
+    })
 }
 
 /// Sums that differ by less than this share differ by rounding.
@@ -208,10 +264,7 @@ fn broken(bound: &Bound, known: &Known) -> Option<Broken> {
 mod tests {
     use super::super::policy::Selector;
     use super::*;
-    use crate::compare::{
-        kernels,
-        made::{kernel, run},
-    };
+    use crate::compare::made::{kernel, run};
 
     fn bound(metric: Metric, min: Option<Value>, max: Option<Value>) -> Bound {
         Bound {
@@ -230,7 +283,7 @@ mod tests {
     /// What a bound says of runs.
     fn judged(bound: Bound, runs: &[Run]) -> Vec<Check> {
         let policy = Policy { bounds: vec![bound], ..Policy::default() };
-        judge(&kernels(runs), runs, &policy)
+        judge(runs, &policy)
     }
 
     /// The verdict on one kernel of 5 launches of 1 ms, of which at least 5 / 2 and at most 5 / 1.5 ms were
@@ -335,6 +388,24 @@ mod tests {
         assert_eq!((count(None, None), count(Some(Severity::High), None)), (2.0, 1.0));
         assert_eq!(count(None, Some("tail-effect")), 1.0);
         assert_eq!(count(Some(Severity::High), Some("tail-effect")), 0.0);
+    }
+
+    /// Three runs take 8 ms, one 16 ms: as for the total it is the median that counts, and the other run is told.
+    #[test]
+    fn of_several_runs_the_median_is_bounded() {
+        let runs = [8.0, 8.0, 16.0, 8.0].map(|time| run(vec![kernel("a", &[time * 1e-3])]));
+        for metric in [Metric::Time, Metric::Total] {
+            let most = bound(metric, None, Some(Seconds::new(9e-3).into()));
+            let [check] = &judged(most, &runs)[..] else { panic!("one check") };
+            assert_eq!(check.verdict, Verdict::Unchanged);
+            assert_eq!(
+                check.message,
+                format!(
+                    "{} is 8.00 ms, the median of 4 runs; 1 of them is beyond bound \"cap\"",
+                    metric.key()
+                )
+            );
+        }
     }
 
     #[test]

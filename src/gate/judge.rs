@@ -1,19 +1,16 @@
 //! Judges two sides of runs by a policy.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::decision::{Check, Decision, Detectable, Guess, Outcome, Subject, Verdict};
+use super::decision::{
+    Check, Decision, Detectable, Guess, MANY_KERNELS, Outcome, Subject, Verdict, gravest_first,
+};
 use super::policy::{Action, Metric, Normalize, Policy};
 use super::value::Allowed;
-use super::{bounds, coverage, damaged, idle, kernels, whole, words};
+use super::{bounds, coverage, damaged, idle, kernels, presence, whole, words};
 use crate::compare::{self, Basis, Comparison, Contribution, Lone, Run};
 use crate::model::Date;
 use crate::units::{Seconds, Shift, change_limit};
-
-/// Checks without a difference of times stand behind those with one, by their share of the time: as if the
-/// run took a picosecond, which no difference that was measured is less than.
-const ANY_TIME: Seconds = Seconds::new(1e-12);
 
 /// Inputs of a gate besides the policy.
 #[derive(Debug, Clone, Default)]
@@ -41,9 +38,9 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
     let there: Vec<Lone> = compare::kernels(current);
     let mut found = if baseline.is_empty() {
         let named = |pattern: &str| {
-            there.iter().any(|lone| whole::named(pattern, &lone.name, &lone.measured.full_name))
+            there.iter().any(|lone| presence::named(pattern, &lone.name, &lone.measured.full_name))
         };
-        Found { checks: whole::missing(policy, named), ..Found::default() }
+        Found { checks: presence::missing(policy, named), ..Found::default() }
     } else {
         let sides = compare::Setting {
             noise: policy.noise,
@@ -63,7 +60,7 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
         Found::of(comparison, policy)
     };
     found.checks.extend(coverage::damaged(&sifted.left_out, &sifted.unclear, policy));
-    let bounds = bounds::judge(&there, current, policy);
+    let bounds = bounds::judge(current, policy);
     // With a baseline there are other checks, which answer.
     found.checks.extend(coverage::of_bounds(&bounds).filter(|_| found.comparison.is_none()));
     found.checks.extend(bounds);
@@ -296,7 +293,24 @@ impl Found {
                 self.checks[at].waived = Some(format!("{}{owner}", waiver.reason));
             }
         }
+        self.waive_many();
         self.waive_total();
+    }
+
+    /// Accepts what many kernels share if as many of them are waived.
+    fn waive_many(&mut self) {
+        let split = self.comparison.as_ref().and_then(|one| one.common.split.as_ref());
+        let Some(moved) = split.map(|split| split.moved) else { return };
+        let is_waived = |check: &&Check| check.metric == Metric::Time && check.waived.is_some();
+        if self.checks.iter().filter(is_waived).count() < moved {
+            return;
+        }
+        let is_it =
+            |check: &&mut Check| check.rule == MANY_KERNELS && check.action > Action::Notice;
+        for check in self.checks.iter_mut().filter(is_it) {
+            (check.action, check.waived) =
+                (Action::Notice, Some("its kernels are waived".to_owned()));
+        }
     }
 
     /// Accepts a total that is beyond its limit only by what waived kernels take longer. A kernel that is new counts:
@@ -341,19 +355,6 @@ impl Found {
         let both = changes.chain(lone).map(|(name, measured)| (name.clone(), measured.clone()));
         there.chain(both).collect()
     }
-}
-
-/// Orders failing and inconclusive checks first, then by severity.
-pub(super) fn gravest_first(one: &Check, two: &Check) -> Ordering {
-    let impact = |check: &Check| {
-        let share = || check.share.unwrap_or_default().get() * ANY_TIME.get();
-        check.delta_s.map_or_else(share, |delta| delta.abs().get())
-    };
-    two.action
-        .cmp(&one.action)
-        .then(one.verdict.cmp(&two.verdict))
-        .then_with(|| impact(two).total_cmp(&impact(one)))
-        .then_with(|| (&one.rule, &one.subject).cmp(&(&two.rule, &two.subject)))
 }
 
 /// Returns the outcome of ordered checks and its reason.

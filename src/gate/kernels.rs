@@ -4,6 +4,7 @@ use super::certainty::{POWER, Standing, detectable, is_beyond, mirrored, more_ru
 use super::decision::{Check, Detectable, Subject, Verdict};
 use super::metrics;
 use super::policy::{Action, Limit, Metric, Policy};
+use super::presence::is_mostly_gone;
 use super::thresholds::{BEYOND_ROOF, END, MORE_RUNS};
 use super::value::{Allowed, Value};
 use super::{causes, kernel_total, words};
@@ -51,11 +52,9 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
         let standing = timed.standing(&chance, policy, &comparison.common);
         checks.push(time_check(comparison, policy, timed, standing));
     }
-    checks.extend(
-        comparison.changes.iter().flat_map(|change| metrics::judge(comparison, change, policy)),
-    );
-    let of_all = |change| kernel_total::judge(comparison, change, policy);
-    checks.extend(comparison.changes.iter().filter_map(of_all));
+    let there = || comparison.changes.iter().filter(|change| !is_mostly_gone(comparison, change));
+    checks.extend(there().flat_map(|change| metrics::judge(comparison, change, policy)));
+    checks.extend(there().filter_map(|change| kernel_total::judge(comparison, change, policy)));
     let detectable = weighted_median(&seen)
         .map(|shift| Detectable { change: Shift::new(shift).change(), power });
     Verdicts { checks, detectable }
@@ -84,7 +83,8 @@ fn sorted<'a>(comparison: &'a Comparison, policy: &'a Policy) -> Sorted<'a> {
         Basis::Headroom => Metric::Headroom,
     };
     let mut sorted = Sorted { timed: Vec::new(), missing: Vec::new() };
-    for change in &comparison.changes {
+    let there = comparison.changes.iter().filter(|change| !is_mostly_gone(comparison, change));
+    for change in there {
         // A limit on time holds for headroom across devices, unless headroom has one of its own.
         let limit = policy
             .limit(metric, &change.after, &change.name)
@@ -157,15 +157,15 @@ impl Timed<'_> {
     }
 
     /// Whether the kernel itself took longer, as measured (`raw`), and not only in comparison with others that got
-    /// faster (`common`): where they certainly did, its own runs must show it.
-    fn is_its_own(raw: &Evidence, noise: Shift, common: &Evidence) -> bool {
+    /// faster (`common`): where they certainly did, its own runs must show it, by more than the limit.
+    fn is_its_own(raw: &Evidence, [noise, limit]: [Shift; 2], common: &Evidence) -> bool {
         let is_shown = |evidence: &Evidence| {
             probability(evidence, Shift::ZERO).is_none_or(|chance| chance <= END)
         };
         let others_moved_back = common.shift < Shift::ZERO
             && common.standard_error.is_some()
             && is_shown(&mirrored(common));
-        raw.shift > noise && (!others_moved_back || is_shown(raw))
+        raw.shift > noise && (!others_moved_back || raw.shift > limit && is_shown(raw))
     }
 
     fn standing(&self, chance: &Chances, policy: &Policy, common: &Common) -> Standing {
@@ -183,8 +183,8 @@ impl Timed<'_> {
         let raw = self.raw();
         let measured = self.change.raw.as_ref().unwrap_or(self.own);
         let common = if common.removed { &common.evidence } else { measured };
-        let is_slower = Self::is_its_own(measured, noise, common);
-        let is_faster = Self::is_its_own(&mirrored(measured), noise, &mirrored(common));
+        let is_slower = Self::is_its_own(measured, [noise, limit], common);
+        let is_faster = Self::is_its_own(&mirrored(measured), [noise, limit], &mirrored(common));
         // As measured it may still be beyond the limit.
         let may_be = measured.high.is_none_or(|high| high > limit);
         // What is only relative to others that moved is not a change of this kernel.

@@ -13,6 +13,7 @@ mod kernel_total;
 mod kernels;
 mod metrics;
 mod policy;
+mod presence;
 mod rehearsal;
 mod thresholds;
 mod value;

@@ -356,7 +356,7 @@ impl Limit {
     }
 
     /// The default limit on the time of a launch.
-    fn time() -> Self {
+    pub(super) fn time() -> Self {
         Self {
             at_least: Some(default::AT_LEAST.into()),
             min_share: Some(COUNTING_SHARE),
@@ -368,6 +368,11 @@ impl Limit {
     /// often as not.
     pub(super) fn kernel_total() -> Self {
         Self { metric: Metric::KernelTotal, action: Action::Warn, ..Self::time() }
+    }
+
+    /// Whether it is the default limit on what all kernels share.
+    pub(super) fn is_default_of_shared(&self) -> bool {
+        *self == Self::new(Metric::CommonShift, default::WHOLE)
     }
 
     /// Makes a limit for every kernel, which fails the gate when exceeded.

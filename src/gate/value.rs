@@ -31,6 +31,27 @@ impl Value {
         }
     }
 
+    /// Formats this value and another one that look the same with as many digits as tell them apart.
+    #[must_use]
+    pub(super) fn told_apart(self, other: Self) -> (String, String) {
+        /// More are noise of binary fractions.
+        const MOST: usize = 9;
+        let shown = other.shown();
+        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-');
+        let (number, unit) = shown.split_at(shown.find(|c| !is_number(c)).unwrap_or(shown.len()));
+        // The number was rounded, and its power of ten was not.
+        let number: f64 = number.replace(',', "").parse().unwrap_or(1.0);
+        let power = (other.value / number).abs().log10().round();
+        let scale = if power.is_finite() { 10_f64.powi(-(power as i32)) } else { 1.0 };
+        let with = |digits: usize| {
+            [self, other].map(|one| format!("{:.digits$}{unit}", one.value * scale))
+        };
+        let pairs = (0..=MOST).map(with);
+        let [one, two] =
+            pairs.into_iter().find(|[one, two]| one != two).unwrap_or_else(|| with(MOST));
+        (one, two)
+    }
+
     /// Makes a count.
     #[must_use]
     pub const fn count(value: f64) -> Self {
@@ -79,6 +100,23 @@ impl From<Allowed> for f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_look_the_same_are_told_apart() {
+        let apart = |one: Value, two: Value| {
+            assert_eq!(one.shown(), two.shown());
+            one.told_apart(two)
+        };
+        let texts = |one: &str, two: &str| (one.to_owned(), two.to_owned());
+        let share = |value| Share::new(value).into();
+        assert_eq!(apart(share(0.5965), share(0.597)), texts("59.65%", "59.70%"));
+        let time = |value| Seconds::new(value).into();
+        assert_eq!(apart(time(6.0015e-3), time(6e-3)), texts("6.002 ms", "6.000 ms"));
+        assert_eq!(
+            apart(Factor::new(1.9996).into(), Factor::new(2.0).into()),
+            texts("1.9996×", "2.0000×")
+        );
+    }
 
     #[test]
     fn values_have_the_unit_of_their_dimension() {

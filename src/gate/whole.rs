@@ -1,12 +1,11 @@
 //! Judges the run as a whole: total time, global shift, and kernels that are new, vanished or
 //! missing.
 
-use std::collections::BTreeSet;
-
 use super::certainty::{Standing, is_beyond, mirrored, more_runs};
-use super::decision::{Check, Guess, Subject, Verdict};
+use super::decision::{Check, Guess, MANY_KERNELS, Subject, Verdict};
 use super::kernels::clock_explains;
 use super::policy::{Action, Limit, Metric, Policy};
+use super::presence::{lone, mostly_gone, required};
 use super::thresholds::{MORE_RUNS, ROUNDING, SHOWN_SHIFT};
 use super::value::{Allowed, Value};
 use super::{causes, words};
@@ -194,11 +193,22 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
         check.verdict = Verdict::Regression;
         check.action = limit.action;
         check.more_runs = None;
-        check.message = message;
+        check.message = message.clone();
         check.evidence = vec![format!(
             "single kernels alone make {}, beyond what all kernels share",
             words::change(own.shift)
         )];
+    }
+    // A shorter run that does less work has not become slower.
+    let measured = evidence.shift + comparison.other_work.shift();
+    if check.action > Action::Notice && measured <= limit.shift() && measured < evidence.shift {
+        check.verdict = Verdict::OtherWork;
+        check.action = Action::Notice;
+        check.more_runs = None;
+        check.message = format!(
+            "{message}; as measured {}, for less work than before",
+            words::change(measured)
+        );
     }
     if check.verdict == Verdict::Regression {
         let before = one.get().max(f64::MIN_POSITIVE);
@@ -264,6 +274,13 @@ fn common(comparison: &Comparison, policy: &Policy) -> Option<Check> {
 fn split(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let split = comparison.common.split.as_ref()?;
     let limit = policy.limit_of_run(Metric::CommonShift)?;
+    // What a policy allows each kernel to take longer, it allows many of them together.
+    let of_kernels = comparison.changes.iter().map(|change| {
+        policy.limit(Metric::Time, &change.after, &change.name).map(|limit| limit.worse)
+    });
+    let least = of_kernels.flatten().min_by(|one, two| one.total_cmp(two));
+    let least = least.filter(|least| *least > Limit::time().worse && limit.is_default_of_shared());
+    let limit = &Limit { worse: least.unwrap_or(limit.worse), ..limit.clone() };
     let all = split.moved + split.stayed;
     let message = format!(
         "{} of {all} kernels, with {} of the time, changed by {} together while {} stayed, limit {}",
@@ -275,7 +292,7 @@ fn split(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     );
     let clock = split.clock.filter(|clock| *clock > WORTH_A_CLOCK);
     let in_cycles = clock.map(|clock| split.evidence.shift - clock);
-    let whole = Whole { rule: "many-kernels", limit, evidence: &split.evidence, in_cycles };
+    let whole = Whole { rule: MANY_KERNELS, limit, evidence: &split.evidence, in_cycles };
     let more = split.evidence.change().get() * split.share.get();
     let delta_s = Some(comparison.baseline.time_s * more);
     Some(Check { share: Some(split.share), delta_s, ..whole.check(policy, &message) })
@@ -301,116 +318,6 @@ fn work(comparison: &Comparison, policy: &Policy) -> Option<Check> {
             ),
         )
     })
-}
-
-/// Reports kernels that only one side has; those with next to no time are counted together.
-fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check> {
-    let (rule, verdict, action) = if is_new {
-        ("new", Verdict::New, policy.new)
-    } else {
-        ("vanished", Verdict::Vanished, policy.vanished)
-    };
-    let check = |lone: &Lone| {
-        let measured = &lone.measured;
-        let side = if is_new { "the current side" } else { "the baseline" };
-        let time = Some(Value::from(measured.time_s));
-        let small = measured.share < policy.listed_share;
-        Check {
-            verdict,
-            action: if small { action.min(Action::Notice) } else { action },
-            before: time.filter(|_| !is_new),
-            after: time.filter(|_| is_new),
-            share: Some(measured.share),
-            delta_s: Some(if is_new { measured.time_s } else { Seconds::ZERO - measured.time_s }),
-            ..Check::new(
-                rule,
-                Metric::Presence,
-                Subject::kernel(&lone.name, measured),
-                format!(
-                    "only in {side}: {} in {} launches, {} of its run",
-                    Value::from(measured.time_s).shown(),
-                    digits(measured.launches),
-                    Value::from(measured.share).shown()
-                ),
-            )
-        }
-    };
-    kernels.iter().map(check).collect()
-}
-
-/// Whether what is in so few of several runs of a side counts as missing there: chance, as of a library that tries
-/// kernels, does not take it from all to a quarter.
-const fn is_few(runs: usize, of: usize) -> bool {
-    4 * runs <= of
-}
-
-/// Reports kernels that all runs of the baseline have, and most of the current side lack.
-fn mostly_gone(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
-    let (before, after) = (comparison.baseline.labels.len(), comparison.current.labels.len());
-    let is_gone =
-        |change: &&Change| is_few(change.after.runs, after) && change.before.runs == before;
-    let check = |change: &Change| {
-        let share = change.before.share;
-        let small = share < policy.listed_share;
-        let runs = count_runs(change.after.runs, after);
-        Check {
-            verdict: Verdict::Vanished,
-            action: if small { policy.vanished.min(Action::Notice) } else { policy.vanished },
-            before: Some(change.before.time_s.into()),
-            share: Some(share),
-            ..Check::new(
-                "vanished",
-                Metric::Presence,
-                Subject::kernel(&change.name, &change.after),
-                format!(
-                    "in {runs} of the current side, and in {} of the baseline",
-                    count_runs(change.before.runs, before)
-                ),
-            )
-        }
-    };
-    comparison.changes.iter().filter(is_gone).map(check).collect()
-}
-
-fn count_runs(runs: usize, of: usize) -> String {
-    let plural = if of == 1 { "run" } else { "runs" };
-    format!("{runs} of {of} {plural}")
-}
-
-/// Reports required patterns that no kernel of the current side matches.
-fn required(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
-    let there = |pattern: &str| {
-        let changes = comparison.changes.iter().map(|change| (&change.name, &change.after));
-        let new = comparison.new.iter().map(|lone| (&lone.name, &lone.measured));
-        let matched = changes.chain(new).filter(|(name, one)| named(pattern, name, &one.full_name));
-        let runs: BTreeSet<usize> =
-            matched.flat_map(|(_, one)| one.in_runs.iter().copied()).collect();
-        !is_few(runs.len(), comparison.current.labels.len())
-    };
-    missing(policy, there)
-}
-
-/// Makes a check for each required kernel that is missing.
-pub(super) fn missing(policy: &Policy, there: impl Fn(&str) -> bool) -> Vec<Check> {
-    let missing = policy.required.iter().filter(|pattern| !there(pattern));
-    missing
-        .map(|pattern| Check {
-            verdict: Verdict::NoData,
-            action: Action::Fail,
-            required: Some(pattern.clone()),
-            ..Check::new(
-                "required-kernel",
-                Metric::Presence,
-                Subject::Run,
-                format!("the policy requires kernel {pattern:?}, but the current side has none, or only few of its runs"),
-            )
-        })
-        .collect()
-}
-
-/// Returns `true` if a kernel's name matches this pattern.
-pub(super) fn named(pattern: &str, name: &str, full: &str) -> bool {
-    crate::analysis::is_called(pattern, name, full)
 }
 
 /// Returns the guesses about new and vanished kernels, by their names.

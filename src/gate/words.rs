@@ -168,8 +168,9 @@ pub(super) fn idle_waiver(waiver: &GateWaiver, is_there: bool) -> String {
     let owner = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
     let (of, reason) = (waiver.of(), &waiver.reason);
     if is_there {
+        let on = waiver.metric.map_or_else(String::new, |metric| format!(" on {}", metric.key()));
         format!(
-            "the waiver for {of}{owner} had nothing to accept: no limit is exceeded; remove it if that stays so: {reason}"
+            "the waiver for {of}{owner} had nothing to accept: no limit{on} is exceeded; remove it if that stays so: {reason}"
         )
     } else {
         format!("the waiver for {of}{owner} matches nothing; remove it: {reason}")
@@ -266,7 +267,7 @@ pub(super) fn reason(deciding: &[&Check]) -> String {
     let mut slower: Vec<String> = count(worse, "kernel", "kernels").into_iter().collect();
     slower.extend(of(Verdict::Regression).filter(|check| !is_kernel(check)).map(|check| {
         match check.metric {
-            Metric::CommonShift if check.rule == "many-kernels" => {
+            Metric::CommonShift if check.rule == super::decision::MANY_KERNELS => {
                 "most kernels together".to_owned()
             }
             Metric::CommonShift => "all kernels together".to_owned(),

@@ -85,7 +85,7 @@ impl Reported for GateReport<'_> {
         if !self.decision.decides {
             self.kernels(&mut document, style);
         }
-        waiver::section(self, &mut document);
+        waiver::section(self, &mut document, style);
         document.push(Block::Facts(self.rest(style)));
         document
     }
@@ -107,7 +107,7 @@ impl GateReport<'_> {
             Outcome::Failed => "Gate FAILED",
             Outcome::Inconclusive => "Gate INCONCLUSIVE",
         };
-        let warns = if decision.warn_only { " (the policy only warns)" } else { "" };
+        let warns = if decision.warn_only { " (reported only)" } else { "" };
         format!("{title}{warns}")
     }
 

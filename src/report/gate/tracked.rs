@@ -77,16 +77,18 @@ pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
         let savings: Vec<f64> = runs.iter().map(|run| of(run).get()).collect();
         all.push(over_runs("savings", &savings));
     }
-    let launches: f64 = runs.iter().map(|run| run.launches as f64).sum();
-    all.push(figure(None, "launches", "", launches / runs.len() as f64));
-    let kernels = compare::kernels(runs);
+    let launches: Vec<f64> = runs.iter().map(|run| run.launches as f64).collect();
+    all.extend(compare::median(&launches).map(|launches| figure(None, "launches", "", launches)));
+    let (kernels, by_run): (Vec<Lone>, Vec<_>) = compare::kernels_by_run(runs).into_iter().unzip();
     let names = names(&kernels);
-    for (kernel, name) in kernels.iter().zip(names).take(KERNELS) {
+    for ((kernel, by_run), name) in kernels.iter().zip(by_run).zip(names).take(KERNELS) {
         let measured = &kernel.measured;
+        let times: Vec<f64> = by_run.iter().map(|run: &Measured| run.time_s.get()).collect();
+        let time = compare::median(&times).unwrap_or_default();
         let of = |metric, unit, value| figure(Some(name.clone()), metric, unit, value);
         // A kernel without a time has none, not one of zero.
         if measured.time_s > Seconds::ZERO {
-            all.push(of("kernel_time", "seconds", measured.time_s.get()));
+            all.push(of("kernel_time", "seconds", time));
             all.push(of("launch_time", "seconds", measured.launch_s.get()));
         }
         all.extend(measured.headroom.map(Factor::get).map(|value| of("headroom", "ratio", value)));
@@ -100,11 +102,12 @@ fn figure(kernel: Option<String>, metric: &'static str, unit: &'static str, valu
 }
 
 fn over_runs(metric: &'static str, values: &[f64]) -> Figure {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    // As the time of several runs is everywhere else.
+    let median = compare::median(values).unwrap_or_default();
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let range = (values.len() > 1).then_some([low, high]);
-    Figure { range, ..figure(None, metric, "seconds", mean) }
+    Figure { range, ..figure(None, metric, "seconds", median) }
 }
 
 /// Returns a name for each kernel, with its operator and shape and, where it is long or kernels of several devices have

@@ -152,7 +152,7 @@ pub(super) fn head(report: &GateReport<'_>) -> Vec<Fact> {
     let reason = printable(&decision.reason);
     let mut lines = Vec::new();
     if decision.decides {
-        let warns = if decision.warn_only { " (the policy only warns)" } else { "" };
+        let warns = if decision.warn_only { " (reported only)" } else { "" };
         let line = format!("{}{warns}: {reason}", outcome(decision.outcome));
         lines.push(Fact::new("Gate", line).toned(tone(decision.outcome)));
     } else {

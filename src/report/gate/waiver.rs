@@ -3,13 +3,13 @@
 use super::GateReport;
 use crate::gate::{Check, Metric, Subject};
 use crate::report::document::{Block, Document, Section};
-use crate::report::view::printable;
+use crate::report::view::{Style, printable};
 
 /// Entries shown; the others differ in the name of the kernel.
 const SHOWN: usize = 1;
 
 /// Adds the waivers of the first failing checks.
-pub(super) fn section(report: &GateReport<'_>, document: &mut Document) {
+pub(super) fn section(report: &GateReport<'_>, document: &mut Document, style: &Style) {
     if !report.can_fail() {
         return;
     }
@@ -17,9 +17,10 @@ pub(super) fn section(report: &GateReport<'_>, document: &mut Document) {
     if entries.is_empty() {
         return;
     }
-    let mut code = entries[..entries.len().min(SHOWN)].join("\n");
-    if entries.len() > SHOWN {
-        let more = entries.len() - SHOWN;
+    let shown = if style.verbose { entries.len() } else { entries.len().min(SHOWN) };
+    let mut code = entries[..shown].join("\n");
+    if entries.len() > shown {
+        let more = entries.len() - shown;
         code.push_str(&format!("# {more} more: one entry for each failing check\n"));
     }
     let title = "To accept it, add to the policy (rooflint.toml, or the file of --policy)";
@@ -36,8 +37,12 @@ fn quoted(name: &str) -> String {
     serde_json::to_string(&name).unwrap_or_default()
 }
 
-/// The waiver of a check; none for what no waiver accepts, such as a missing kernel.
+/// The waiver of a check; none for what no waiver accepts, such as a truncated file.
 fn entry(check: &Check) -> Option<String> {
+    const REST: &str = "reason = \"...\"\n# expires = 2027-01-31\n";
+    if let Some(pattern) = &check.required {
+        return Some(format!("[[gate.waiver]]\nkernel = {}\n{REST}", quoted(pattern)));
+    }
     let selector = match &check.subject {
         Subject::Kernel { name, full_name, operator, .. } => {
             let name = if full_name.is_empty() { name } else { full_name };
@@ -50,7 +55,5 @@ fn entry(check: &Check) -> Option<String> {
         Subject::Run => return None,
     };
     let metric = check.metric.key();
-    Some(format!(
-        "[[gate.waiver]]\n{selector}metric = \"{metric}\"\nreason = \"...\"\n# expires = 2027-01-31\n"
-    ))
+    Some(format!("[[gate.waiver]]\n{selector}metric = \"{metric}\"\n{REST}"))
 }

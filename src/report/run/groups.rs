@@ -65,7 +65,7 @@ pub(super) fn targets(report: &Report<'_>) -> Option<String> {
     let groups = || report.analysis.groups.iter().filter(|group| group.target.is_some());
     groups().next()?;
     let counts: Vec<String> =
-        [(Target::Missed, "missed"), (Target::Met, "met"), (Target::CannotTell, "unknown")]
+        [(Target::Missed, "missed"), (Target::Met, "met"), (Target::CannotTell, "cannot tell")]
             .into_iter()
             .map(|(verdict, word)| {
                 (groups().filter(|group| group.verdict() == Some(verdict)).count(), word)

@@ -108,7 +108,7 @@ impl Fault {
 
 /// A suggestion for a misspelt word, or nothing.
 pub(crate) fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> String {
-    let scored = known.map(|one| (crate::plain::likeness(word, one), one));
+    let scored = known.map(|one| (strsim::jaro_winkler(word, one), one));
     match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
         Some((score, one)) if score > 0.8 => format!("did you mean {one:?}? "),
         _ => String::new(),
