@@ -264,11 +264,6 @@ impl Kernel {
         self.math_time.is_none() && self.roofline_time.is_some_and(|time| time > memory * 1.001)
     }
 
-    /// Returns `true` if its roofline time may be longer and not shorter.
-    pub(crate) fn is_least(&self) -> bool {
-        self.is_lower_bound() && !self.may_be_overcounted()
-    }
-
     /// Returns `true` if its counts may be too high, so that the true roofline time may be shorter.
     #[must_use]
     pub fn may_be_overcounted(&self) -> bool {

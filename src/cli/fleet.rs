@@ -84,7 +84,17 @@ pub(super) fn run(command: &Fleet, terminal: &Terminal) -> Result<(), Failure> {
     let files: Vec<PathBuf> =
         command.paths.iter().filter(|path| !is_folder(path)).cloned().collect();
     let asked = (&*files, command.format.as_deref());
-    let mut places = output::places_or_parquet(asked, "report format")?;
+    let mut places = output::places_or_parquet(asked, "report format").map_err(|failure| {
+        // A folder that is not there yet is one by its last letter.
+        let bare = files.iter().find(|path| path.extension().is_none());
+        match bare {
+            Some(path) => failure.help(format!(
+                "for a folder of tables end its path with a slash, -o {}/; a file needs the ending of a format, such as .html or .parquet",
+                path.display()
+            )),
+            None => failure,
+        }
+    })?;
     if files.is_empty() && !folders.is_empty() {
         // What goes to a folder goes nowhere else.
         places.clear();
@@ -98,8 +108,10 @@ pub(super) fn run(command: &Fleet, terminal: &Terminal) -> Result<(), Failure> {
         .any(|rank| !rank.positions.is_empty())
         .then_some(PositionsFrom::Names);
     if !command.axes.is_empty() {
-        fleet::place(&mut gathered.ranks, &command.axes)
-            .map_err(|error| Failure::usage(error).help("write them as --axes tensor=8,data=4"))?;
+        fleet::place(&mut gathered.ranks, &command.axes).map_err(|error| {
+            Failure::usage(error)
+                .help("the sizes multiply to the number of ranks, as --axes tensor=8,data=4 for 32")
+        })?;
         positions_from = Some(PositionsFrom::Sizes);
     }
     if let Some(layout) = &command.layout {
@@ -179,8 +191,9 @@ fn settled(model: &Model) -> Option<String> {
     ];
     let asked: Vec<&str> = asked.into_iter().flatten().collect();
     (!asked.is_empty()).then(|| {
+        let (change, them) = if asked.len() > 1 { ("change", "them") } else { ("changes", "it") };
         format!(
-            "{} changes no summary, which has the roofs it was made with: give it to `summarize`, or read the \
+            "{} {change} no summary, which has the roofs it was made with: give {them} to `summarize`, or read the \
              launch table of the ranks",
             asked.join(" and ")
         )

@@ -10,6 +10,7 @@ use super::shifts;
 use super::sides::{Group, Joined};
 use super::split::split;
 use super::statistics::{Prior, mean, median, robust_deviation, weighted_median};
+use crate::plain::counted;
 use crate::units::{Factor, Seconds, Share, Shift};
 
 /// Kernels that must agree before the global shift is subtracted, with one run per side: a median
@@ -123,10 +124,9 @@ impl Table<'_> {
             let all = offsets.kernels + moved.kernels;
             (true, format!("the median over the {} of {all} kernels that stayed", offsets.kernels))
         } else if offsets.kernels < needed {
+            let kernels = counted(offsets.kernels as u64, "kernel has", "kernels have");
             let few = format!(
-                "only {} kernels have 0.1% of the time or more; {needed} are needed for a global \
-                 shift",
-                offsets.kernels
+                "only {kernels} 0.1% of the time or more; {needed} are needed for a global shift"
             );
             (false, few)
         } else if offsets.spread > AGREEMENT {

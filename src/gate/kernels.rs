@@ -285,11 +285,11 @@ fn time_check(
     let delta = tail.map_or_else(|| difference(change, own), |mean| of_all_launches(change, mean));
     let run = comparison.current.time_s.max(comparison.baseline.time_s);
     let matters = timed.counts && (by_headroom || limit.is_enough(delta.abs(), run));
-    let Conclusion { verdict, mut action, message } = told(comparison, policy, timed, standing);
-    let mut evidence = words::evidence(comparison, change, own);
+    let Conclusion { verdict, mut action, mut message } = told(comparison, policy, timed, standing);
+    let evidence = words::evidence(comparison, change, own);
     if !matters && action > Action::Notice {
         action = Action::Notice;
-        evidence.push(words::too_small(timed.counts, limit, delta));
+        message.push_str(&format!("; {}", words::too_small(timed.counts, limit, delta)));
     }
     let value = |measured: &Measured| {
         if by_headroom {
@@ -487,7 +487,7 @@ mod tests {
         };
         let long = small(20.5e-6);
         assert_eq!((long.verdict, long.action), (Verdict::Regression, Action::Notice));
-        assert!(long.evidence.last().unwrap().contains("is below the minimum of 5.00 µs"));
+        assert!(long.message.ends_with("is below the minimum of 5.00 µs"), "{long:?}");
         assert_eq!(small(1.5e-6).action, Action::Fail);
         // And kernels with less than half a percent count only in the total.
         let minor = small(1e-3);

@@ -225,7 +225,7 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     }
     if is_time && check.action > Action::Notice && !limit.is_enough(two - one, two.max(one)) {
         check.action = Action::Notice;
-        check.evidence.push(words::too_small(true, limit, two - one));
+        check.message.push_str(&format!("; {}", words::too_small(true, limit, two - one)));
     }
     if is_time && check.verdict != Verdict::Unchanged {
         check.evidence.extend(causes::contributors(comparison));

@@ -199,6 +199,19 @@ mod tests {
         assert_eq!(profile.sources[0].format, "rocprof-v1");
         assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(4.0 * 1024.0));
         assert_eq!(profile.launch(0).value(Quantity::Duration), Some(10_000.0 * 1e-12));
+        let text = text.replace("FetchSize,WriteSize", "FETCH_SIZE,WRITE_SIZE");
+        let profile = read_texts(&[("results.csv", text)]).unwrap();
+        assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(4.0 * 1024.0));
+        // Beside the counters of all operations on FP32, and in version 2.
+        let counts = "SQ_INSTS_VALU_ADD_F32,SQ_INSTS_VALU_MUL_F32,SQ_INSTS_VALU_TRANS_F32,SQ_INSTS_VALU_FMA_F32";
+        let text = format!(
+            "Dispatch_ID,GPU_ID,Queue_ID,PID,TID,Grid_Size,Workgroup_Size,Kernel_Name,FETCH_SIZE,WRITE_SIZE,{counts},Start_Timestamp,End_Timestamp\n\
+             1,2,1,9,9,1024,64,\"add(float*, int)\",3.5,0.5,100,0,0,50,1000,3000\n"
+        );
+        let profile = read_texts(&[("results.csv", text)]).unwrap();
+        assert_eq!(profile.sources[0].format, "rocprof-v2");
+        assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(4.0 * 1024.0));
+        assert_eq!(profile.launch(0).value(Quantity::Work(Pipe::Fp32Vector)), Some(64.0 * 200.0));
     }
 
     /// A table of version 1 or 2 whose requests to memory are given for each of so many channels.

@@ -199,9 +199,8 @@ impl Pair {
         if self.unsplit > 0 {
             return Err("memory reads and writes are not counted separately");
         }
-        let is_lower_bound = first.is_least() || second.is_least();
         let with = Neighbor { rank: second.rank, name: second.name.clone() };
-        let projection = self.times.projection(is_lower_bound, Some(with));
+        let projection = self.times.projection(&[first, second], Some(with));
         Ok((projection.projected < projection.measured).then_some(projection))
     }
 }

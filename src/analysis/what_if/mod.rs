@@ -95,6 +95,8 @@ pub struct Projection {
     pub limiter: Limiter,
     /// True if some work was not counted, so that `ideal` and `projected` are only lower bounds.
     pub is_lower_bound: bool,
+    /// True if counts may be too high, so that `ideal` and `projected` are only upper bounds.
+    pub is_upper_bound: bool,
     /// The kernel it is fused with, whose times are in these sums.
     pub with: Option<Neighbor>,
 }
@@ -127,6 +129,8 @@ pub struct WhatIfTotals {
     pub run: Option<Seconds>,
     /// True if some work was not counted, so that the projected time is only a lower bound.
     pub is_lower_bound: bool,
+    /// True if counts may be too high, so that the projected time is only an upper bound. With both it is neither.
+    pub is_upper_bound: bool,
 }
 
 impl WhatIfTotals {
@@ -339,7 +343,7 @@ fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
     if let Some(reason) = sum.refused {
         return Outcome::Kept(reason);
     }
-    let projection = sum.times.projection(kernel.is_least(), None);
+    let projection = sum.times.projection(&[kernel], None);
     if projection.ideal.get() <= 0.0 {
         return Outcome::Kept("its counted work takes no time after the change".to_owned());
     }
@@ -382,6 +386,7 @@ fn totals(kernels: &[Kernel], outcomes: &[Outcome], is_elsewhere: bool) -> WhatI
                 totals.ideal += one.ideal;
                 totals.projected += one.projected;
                 totals.is_lower_bound |= one.is_lower_bound;
+                totals.is_upper_bound |= one.is_upper_bound;
             }
             Outcome::Merged(_) => totals.projected_kernels += 1,
             Outcome::Kept(_) => {

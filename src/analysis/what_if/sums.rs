@@ -1,6 +1,7 @@
 //! Sums the times of projected launches to the projection of a kernel.
 
 use super::{Neighbor, Projection, Sides};
+use crate::analysis::Kernel;
 use crate::roofline::Limiter;
 use crate::units::{ExactSum, Seconds};
 
@@ -36,8 +37,8 @@ impl Sums {
         self.math.add(times.sides.math.get() * count);
     }
 
-    /// Returns the projection of the kernel.
-    pub(super) fn projection(&self, is_lower_bound: bool, with: Option<Neighbor>) -> Projection {
+    /// Returns the projection of these kernels.
+    pub(super) fn projection(&self, kernels: &[&Kernel], with: Option<Neighbor>) -> Projection {
         let time = |sum: &ExactSum| Seconds::new(sum.get());
         let (memory, math) = (time(&self.memory), time(&self.math));
         Projection {
@@ -46,7 +47,8 @@ impl Sums {
             ideal: time(&self.ideal),
             projected: time(&self.projected),
             limiter: if math > memory { Limiter::Math } else { Limiter::Memory },
-            is_lower_bound,
+            is_lower_bound: kernels.iter().any(|kernel| kernel.is_lower_bound()),
+            is_upper_bound: kernels.iter().any(|kernel| kernel.may_need_less()),
             with,
         }
     }

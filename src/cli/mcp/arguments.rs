@@ -66,6 +66,11 @@ impl<'a> Words<'a> {
         pairs.iter().map(text).collect()
     }
 
+    /// Whether an argument is given.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.given.get(key).is_some_and(|value| !value.is_null())
+    }
+
     /// Whether an argument is true.
     pub(super) fn is(&self, key: &str) -> Result<bool, String> {
         match self.given.get(key) {
@@ -80,6 +85,13 @@ impl<'a> Words<'a> {
             None | Some(Value::Null) => Ok(default),
             Some(value) => value
                 .as_u64()
+                // JSON has one kind of number: 3.0 is whole.
+                .or_else(|| {
+                    value
+                        .as_f64()
+                        .filter(|one| one.fract() == 0.0 && (1.0..1e15).contains(one))
+                        .map(|one| one as u64)
+                })
                 .and_then(|count| usize::try_from(count).ok())
                 .filter(|count| *count > 0)
                 .ok_or_else(|| format!("{key} must be a whole number of 1 or more")),

@@ -90,6 +90,9 @@ static TOOLS: [Tool; 5] = [
         },
         command: |mut words| {
             if let Some(rule) = words.texts("rule")?.pop() {
+                if let Some(other) = ["files", "kernel"].into_iter().find(|key| words.has(key)) {
+                    return Err(format!("a rule is documented without {other}: give one of them"));
+                }
                 words.name(rule);
                 return Ok(Command::of(words, "rules", Kept::All));
             }
@@ -154,6 +157,11 @@ static TOOLS: [Tool; 5] = [
                 words.name(name);
             }
             if devices.is_empty() || kernel.is_none() {
+                let needed = if kernel.is_none() { "kernel" } else { "device" };
+                let unused = ["sizes", "device"].into_iter().find(|key| words.has(key));
+                if let Some(unused) = unused {
+                    return Err(format!("{unused} is of no use without {needed}: give both"));
+                }
                 words.add("--list");
                 return Ok(Command::of(words, "predict", Kept::All));
             }

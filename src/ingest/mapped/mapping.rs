@@ -224,6 +224,16 @@ impl Mapping {
         self
     }
 
+    /// This mapping with other names of columns that add up to quantities.
+    pub(in crate::ingest) fn with_columns(mut self, names: &[(&str, &str)]) -> Self {
+        for (_, column) in self.values.iter_mut().flat_map(|value| &mut value.terms) {
+            if let Some((_, other)) = names.iter().find(|(name, _)| name == column) {
+                *column = (*other).to_owned();
+            }
+        }
+        self
+    }
+
     /// Where the columns are that add up to one: itself, or a sum over channels (`A_sum`) that of each channel (`A[0]`,
     /// `A[1]`, …) if all of them are there.
     pub(super) fn places(&self, column: &str, titles: &[String]) -> Option<Vec<usize>> {

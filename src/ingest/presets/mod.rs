@@ -12,6 +12,9 @@ use crate::model::{Profiler, Recorded};
 /// These profilers write their header first, after a title at most; messages of a program may precede it.
 const HEADER_WITHIN: usize = 100;
 
+/// Derived sizes of rocprof 1, by the names that it has had since ROCm 5.
+const SIZES: &[(&str, &str)] = &[("FetchSize", "FETCH_SIZE"), ("WriteSize", "WRITE_SIZE")];
+
 /// Said of tables that may have the counters of AMD's devices.
 const HAS_COUNTERS: bool = true;
 
@@ -66,7 +69,12 @@ impl Preset {
             reading.source.recorded = Recorded::Kernels;
         }
         let mappings = match &*self.mapping {
-            Ok(mapping) if self.has_counters => with_counters(mapping),
+            Ok(mapping) if self.has_counters => {
+                // Version 1 has two names for derived sizes.
+                let other = mapping.clone().with_columns(SIZES);
+                let others = if other == *mapping { Ok(Vec::new()) } else { with_counters(&other) };
+                with_counters(mapping).and_then(|own| Ok([own, others?].concat()))
+            }
             Ok(mapping) => Ok(vec![mapping.clone()]),
             Err(error) => Err(error.clone()),
         };

@@ -43,7 +43,7 @@ pub enum LearnError {
         device: String,
     },
     /// The device lacks a figure that a case needs.
-    #[error("the tutorial needs figures that {device} lacks")]
+    #[error("the tutorial needs figures that {device} lacks: {source}")]
     Predict {
         /// Its name.
         device: String,

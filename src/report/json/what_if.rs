@@ -43,6 +43,8 @@ struct WhatIfTotalsDocument {
     run_s: Option<f64>,
     /// True if some work was not counted, so that the projected times are only lower bounds.
     is_lower_bound: bool,
+    /// True if counts may be too high, so that times are upper bounds; with `is_lower_bound` they are neither.
+    is_upper_bound: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -59,6 +61,8 @@ struct ProjectionDocument<'a> {
     ideal_s: Option<f64>,
     /// True if some work was not counted, so that `ideal_s` and `projected_s` are lower bounds.
     is_lower_bound: Option<bool>,
+    /// True if counts may be too high, so that times are upper bounds; with `is_lower_bound` they are neither.
+    is_upper_bound: Option<bool>,
     /// Time of these launches if the kernel keeps its measured headroom.
     projected_s: Option<f64>,
     /// `measured_s` over `projected_s`.
@@ -94,6 +98,7 @@ fn document<'a>(one: &'a WhatIf, kernels: &'a [Kernel]) -> WhatIfDocument<'a> {
             not_projected_s: totals.kept.get(),
             run_s: totals.run.map(Seconds::get),
             is_lower_bound: totals.is_lower_bound,
+            is_upper_bound: totals.is_upper_bound,
         },
         kernels: kernels.iter().zip(&one.kernels).map(|(kernel, one)| entry(kernel, one)).collect(),
     }
@@ -113,6 +118,7 @@ fn entry<'a>(kernel: &'a Kernel, outcome: &'a Outcome) -> ProjectionDocument<'a>
         roofline_s: time(|one| one.roofline_time),
         ideal_s: time(|one| one.ideal),
         is_lower_bound: one.map(|one| one.is_lower_bound),
+        is_upper_bound: one.map(|one| one.is_upper_bound),
         projected_s: time(|one| one.projected),
         speedup: one.map(Projection::speedup),
         limiter: one.map(|one| one.limiter.label()),
@@ -145,6 +151,7 @@ mod tests {
             projected: ms(2.0),
             limiter: Limiter::Math,
             is_lower_bound: true,
+            is_upper_bound: false,
             with: Some(neighbor(2, "b")),
         };
         bench.what_if = vec![WhatIf {

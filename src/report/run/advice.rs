@@ -108,6 +108,13 @@ pub(super) fn own(report: &Report<'_>, style: &Style) -> Vec<String> {
                 Some((kernel, found.iter().find(|finding| finding.rule == tally.rule)?))
             })
             .collect();
+        if found.is_empty() && tally.minor > 0 {
+            let kernels = count(tally.minor as u64, "kernel", "kernels");
+            let rule = &tally.rule;
+            return Some(format!(
+                "minor, {rule} on {kernels}: too little time is at stake to show it there"
+            ));
+        }
         // Of equals the first of the ranking.
         let (kernel, finding) = found.iter().rev().max_by(|one, two| {
             let graver = one.1.severity.cmp(&two.1.severity);

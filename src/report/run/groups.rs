@@ -192,7 +192,7 @@ mod tests {
         ];
         assert_eq!(
             of(groups).unwrap(),
-            "1 missed, 1 met, 1 unknown; attention reaches 50.0–60.0%, target 70% \
+            "1 missed, 1 met, 1 cannot tell; attention reaches 50.0–60.0%, target 70% \
              (1.43–2.86 ms above it)"
         );
     }

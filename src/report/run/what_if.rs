@@ -78,8 +78,9 @@ fn summary(report: &Report<'_>) -> Table {
         let is_any = totals.projected_kernels > 0;
         let time = |time: Seconds| Cell::maybe(is_any.then_some(time.get()));
         // What was not counted makes every projected time longer.
-        let least = |cell: Cell| if totals.is_lower_bound { cell.at_least() } else { cell };
-        let most = |cell: Cell| if totals.is_lower_bound { cell.at_most() } else { cell };
+        let bounds = (totals.is_lower_bound, totals.is_upper_bound);
+        let least = |cell: Cell| bounded(cell, bounds);
+        let most = |cell: Cell| bounded(cell, (bounds.1, bounds.0));
         let kept = Some(totals.kept.get()).filter(|kept| *kept > 0.0);
         let cells = [
             Cell::text(one.change.clone()),
@@ -99,6 +100,15 @@ fn summary(report: &Report<'_>) -> Table {
         table.push_with(cells, one.notes.clone());
     }
     table
+}
+
+/// A figure that is a lower bound, an upper one, or, with both, neither.
+fn bounded(cell: Cell, (is_lower, is_upper): (bool, bool)) -> Cell {
+    match (is_lower, is_upper) {
+        (true, false) => cell.at_least(),
+        (false, true) => cell.at_most(),
+        _ => cell,
+    }
 }
 
 /// The kernels of one change that are projected, most measured time first, and how many there are.
@@ -127,10 +137,8 @@ fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Table, usize) {
     columns.retain(|column| is_fused || column.key != "fused_with");
     let mut table = Table::new("projected", columns);
     for (kernel, projection) in projected {
-        let is_bound = projection.is_lower_bound;
-        let least = |time: Seconds| {
-            if is_bound { Cell::time(time).at_least() } else { Cell::time(time) }
-        };
+        let bounds = (projection.is_lower_bound, projection.is_upper_bound);
+        let least = |time: Seconds| bounded(Cell::time(time), bounds);
         let speedup = Cell::Number(projection.speedup());
         let mut row = vec![Cell::text(name(kernel, style))];
         if is_fused {
@@ -146,7 +154,7 @@ fn kernels(report: &Report<'_>, one: &WhatIf, style: &Style) -> (Table, usize) {
             Cell::time(projection.measured),
             least(projection.ideal),
             least(projection.projected),
-            if is_bound { speedup.at_most() } else { speedup },
+            bounded(speedup, (bounds.1, bounds.0)),
             Cell::text(projection.limiter.label()),
         ]);
         table.push(row);
@@ -206,6 +214,7 @@ mod tests {
             projected: ms(projected),
             limiter: Limiter::Math,
             is_lower_bound: false,
+            is_upper_bound: false,
             with: None,
         }
     }
