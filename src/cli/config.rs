@@ -57,9 +57,9 @@ pub(super) fn load(advice: &Advice, terminal: &Terminal) -> Result<Config, Failu
 
 /// The error for a word that names no rule.
 pub(super) fn no_rule(word: &str, custom: &[Custom]) -> Failure {
-    let all = RULES.iter().map(|rule| rule.id).chain(custom.iter().map(|rule| &*rule.id));
     /// Words that are less alike are not what was meant.
     const ALIKE: f64 = 0.6;
+    let all = RULES.iter().map(|rule| rule.id).chain(custom.iter().map(|rule| &*rule.id));
     let scored = all.map(|id| (crate::plain::likeness(id, word), id));
     let nearest = scored.max_by(|one, two| one.0.total_cmp(&two.0));
     let nearest = nearest.filter(|(score, _)| *score > ALIKE);

@@ -64,6 +64,9 @@ pub struct Config {
     pub gate: Policy,
 }
 
+/// Numbers of a rule by key.
+type Thresholds = BTreeMap<Spanned<String>, f64>;
+
 /// Configuration of rooflint: `rooflint.toml`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -71,7 +74,7 @@ struct Wire {
     /// Which rules run.
     rules: Option<RulesWire>,
     /// Thresholds of rules, by the keys that `rooflint rules ID` lists.
-    rule: Option<BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, f64>>>,
+    rule: Option<BTreeMap<Spanned<String>, Thresholds>>,
     /// Kernels that are left alone on purpose.
     waiver: Option<Vec<WaiverWire>>,
     /// Kernels whose sizes are known.

@@ -10,7 +10,7 @@ use super::thresholds::{MORE_RUNS, ROUNDING, SHOWN_SHIFT};
 use super::value::{Allowed, Value};
 use super::{causes, words};
 use crate::compare::{Basis, Change, Common, Comparison, Evidence, Lone, Unit};
-use crate::units::{Probability, Seconds, Shift, change_limit, digits, si};
+use crate::units::{Probability, RelativeChange, Seconds, Shift, change_limit, digits, si};
 
 /// Probability below which a shift of the whole run is certain; only two such shifts are tested.
 const CERTAIN: Probability = Probability::new(0.01);
@@ -193,23 +193,13 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
         check.verdict = Verdict::Regression;
         check.action = limit.action;
         check.more_runs = None;
-        check.message = message.clone();
+        check.message.clone_from(&message);
         check.evidence = vec![format!(
             "single kernels alone make {}, beyond what all kernels share",
             words::change(own.shift)
         )];
     }
-    // A shorter run that does less work has not become slower.
-    let measured = evidence.shift + comparison.other_work.shift();
-    if check.action > Action::Notice && measured <= limit.shift() && measured < evidence.shift {
-        check.verdict = Verdict::OtherWork;
-        check.action = Action::Notice;
-        check.more_runs = None;
-        check.message = format!(
-            "{message}; as measured {}, for less work than before",
-            words::change(measured)
-        );
-    }
+    allow_less_work(&mut check, comparison, limit, &message);
     if check.verdict == Verdict::Regression {
         let before = one.get().max(f64::MIN_POSITIVE);
         let rest =
@@ -239,6 +229,21 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
         ));
     }
     Some(check)
+}
+
+/// A shorter run that does less work has not become slower.
+fn allow_less_work(check: &mut Check, comparison: &Comparison, limit: &Limit, message: &str) {
+    let for_same_work = comparison.total.shift;
+    let measured = for_same_work + comparison.other_work.shift();
+    if check.action > Action::Notice && measured <= limit.shift() && measured < for_same_work {
+        check.verdict = Verdict::OtherWork;
+        check.action = Action::Notice;
+        check.more_runs = None;
+        check.message = format!(
+            "{message}; as measured {}, for less work than before",
+            words::change(measured)
+        );
+    }
 }
 
 /// What a lower clock makes of the time of the kernels whose slowdown it explains: not their launches, of which there may
@@ -278,7 +283,7 @@ fn split(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let of_kernels = comparison.changes.iter().map(|change| {
         policy.limit(Metric::Time, &change.after, &change.name).map(|limit| limit.worse)
     });
-    let least = of_kernels.flatten().min_by(|one, two| one.total_cmp(two));
+    let least = of_kernels.flatten().min_by(RelativeChange::total_cmp);
     let least = least.filter(|least| *least > Limit::time().worse && limit.is_default_of_shared());
     let limit = &Limit { worse: least.unwrap_or(limit.worse), ..limit.clone() };
     let all = split.moved + split.stayed;

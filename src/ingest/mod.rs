@@ -46,6 +46,7 @@ mod part;
 mod passes;
 mod pool;
 mod presets;
+mod products;
 mod proton;
 mod pyprof;
 mod reading;

@@ -89,7 +89,7 @@ impl Observed {
         if !self.are_told {
             self.count_multiprocessors(profile);
         }
-        let passes = self.passes.into_iter().map(|pass| pass.from_row(first)).collect();
+        let passes = self.passes.into_iter().map(|pass| pass.placed(first)).collect();
         Beside { machines: self.machine.into_iter().collect(), passes }
     }
 }

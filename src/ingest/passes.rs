@@ -1,14 +1,15 @@
 //! Counters that rocprofv3 took in several passes of a program, each in a file of its own.
 //!
-//! A device counts only so much at a time: on MI300, FETCH_SIZE and WRITE_SIZE need more counters of L2 than it has. A sum over
+//! A device counts only so much at a time: on MI300, `FETCH_SIZE` and `WRITE_SIZE` need more counters of L2 than it has. A sum over
 //! counters of two passes is in neither file. The passes of a run are joined launch by launch on number, kernel and grid,
 //! and such sums computed from the counters of all.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::alike::Alike;
-use super::complete::complete;
+use super::products::{is_product, lacks_products};
 use super::runs::{describe, key};
 use crate::model::{Origin, Profile, Quantity, Values};
 use crate::plain::counted;
@@ -39,7 +40,7 @@ pub(super) struct Pass {
 
 impl Pass {
     /// The pass with places in a profile instead of a file whose first launch is in this row.
-    pub(super) fn from_row(mut self, first: usize) -> Self {
+    pub(super) fn placed(mut self, first: usize) -> Self {
         self.launches.iter_mut().for_each(|(row, _)| *row += first);
         self
     }
@@ -95,7 +96,7 @@ impl Pass {
     }
 }
 
-/// How many passes that fit several runs are named.
+/// How many passes that were joined, and that fit several runs, are named.
 const NAMED: usize = 3;
 
 /// Joins the passes of a run.
@@ -106,30 +107,37 @@ pub(super) fn join(profile: &mut Profile, mut passes: Vec<Pass>) {
     let folders: Vec<Vec<String>> =
         passes.iter().map(|pass| folders(&path(profile, pass))).collect();
     let sets: Vec<Vec<String>> = passes.iter().map(sorted).collect();
+    let mut by_set: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
+    for (at, set) in sets.iter().enumerate() {
+        by_set.entry(set).or_default().push(at);
+    }
+    // Ranks that counted the same complete nothing.
+    if by_set.len() < 2 {
+        return;
+    }
+    let mut alike: Vec<Vec<usize>> = by_set.into_values().collect();
+    alike.sort();
     let nearness = |one: usize, two: usize| {
         folders[one].iter().zip(&folders[two]).take_while(|(one, two)| one == two).count()
     };
     let mut is_joined = vec![false; passes.len()];
     let mut is_gone = vec![false; profile.launches.len()];
-    let mut unclear = 0;
+    let (mut told, mut unclear) = (0, 0);
     for host in 0..passes.len() {
         if is_joined[host] {
             continue;
         }
-        let mut by_set: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
-        for other in (host + 1..passes.len()).filter(|other| !is_joined[*other]) {
-            by_set.entry(&sets[other]).or_default().push(other);
-        }
-        let mut by_first: Vec<Vec<usize>> = by_set.into_values().collect();
-        by_first.sort();
         let mut joined = Vec::new();
-        for alike in by_first {
-            let others = nearest(profile, &passes, host, &alike, nearness);
+        for same in &alike {
+            let later: Vec<usize> =
+                same.iter().copied().filter(|at| *at > host && !is_joined[*at]).collect();
+            let others = nearest(profile, &passes, host, &later, nearness);
             let Some((donor, pairs)) = others.first() else { continue };
             // Ranks have the same counters: whose pass it is shows where only one of them is near.
-            let is_like_host =
-                |rival: &usize| *rival != host && !is_joined[*rival] && sets[*rival] == sets[host];
-            let rivals: Vec<usize> = (0..passes.len()).filter(is_like_host).collect();
+            let is_left = |at: &usize| *at != host && !is_joined[*at];
+            let like_host = alike.iter().find(|all| all.contains(&host));
+            let rivals: Vec<usize> =
+                like_host.into_iter().flatten().copied().filter(is_left).collect();
             let is_rival = |(rival, _): &(usize, _)| {
                 nearness(*rival, *donor) >= nearness(host, *donor)
                     && !is_copy(profile, &passes[host], &passes[*rival])
@@ -151,20 +159,28 @@ pub(super) fn join(profile: &mut Profile, mut passes: Vec<Pass>) {
                 let (row, from) =
                     (passes[host].launches[*here].0, passes[donor].launches[*there].0);
                 let values = profile.launches.values(from);
-                complete(profile, row, &values);
+                profile.launches.fill(row, &values);
                 describe(profile, row, from);
                 is_gone[from] = true;
             }
-            let other = passes[donor].clone();
-            passes[host].take(&other, &pairs);
+            // Hosts come first.
+            let (before, after) = passes.split_at_mut(donor);
+            before[host].take(&after[0], &pairs);
             is_joined[donor] = true;
-            profile.notes.push(told(profile, &passes[host], &other, pairs.len()));
+            told += 1;
+            if told <= NAMED {
+                profile.notes.push(words(profile, &passes[host], &passes[donor], pairs.len()));
+            }
             joined.push(donor);
         }
         if !joined.is_empty() {
             let all: Vec<usize> = std::iter::once(host).chain(joined).collect();
             compute(profile, &passes, &all);
         }
+    }
+    if told > NAMED {
+        let more = counted((told - NAMED) as u64, "more pass", "more passes");
+        profile.notes.push(format!("joined {more} in the same way"));
     }
     if unclear > NAMED {
         let more = counted((unclear - NAMED) as u64, "more pass was", "more passes were");
@@ -186,10 +202,14 @@ fn nearest(
     nearness: impl Fn(usize, usize) -> usize,
 ) -> Vec<(usize, Vec<(usize, usize)>)> {
     let mut others: Vec<usize> = others.to_vec();
-    others.sort_by_key(|other| std::cmp::Reverse(nearness(host, *other)));
+    others.sort_by_cached_key(|other| Reverse(nearness(host, *other)));
     let mut found: Vec<(usize, Vec<(usize, usize)>)> = Vec::new();
     for other in others {
         let one = &passes[other];
+        // Two are enough to see that the choice is not clear.
+        if found.len() > 1 {
+            break;
+        }
         if let Some((first, _)) = found.first()
             && (nearness(host, *first) > nearness(host, other)
                 || is_copy(profile, &passes[*first], one))
@@ -253,7 +273,11 @@ fn pairs(profile: &Profile, host: &Pass, donor: &Pass) -> Vec<(usize, usize)> {
 fn compute(profile: &mut Profile, passes: &[Pass], all: &[usize]) {
     let Some(pass) = all.first().map(|host| &passes[*host]) else { return };
     let sources: Vec<usize> = all.iter().filter_map(|at| source(profile, &passes[*at])).collect();
-    for (formula, terms) in pass.complete() {
+    let known = pass.complete();
+    let formulas = pass.formulas.iter().flatten().map(|formula| formula.quantity);
+    let there = known.iter().map(|(formula, _)| formula.quantity);
+    let lacks_products = lacks_products(formulas, there);
+    for (formula, terms) in known {
         let quantity = formula.quantity;
         let mut negative = 0;
         let mut is_new = false;
@@ -272,9 +296,12 @@ fn compute(profile: &mut Profile, passes: &[Pass], all: &[usize]) {
                 negative += 1;
                 continue;
             }
+            if sum == 0.0 && lacks_products && is_product(quantity) {
+                continue;
+            }
             let mut values = Values::default();
             values.set(quantity, sum * formula.scale, profile.origins.id(&formula.origin));
-            complete(profile, *row, &values);
+            profile.launches.fill(*row, &values);
             is_new = true;
         }
         if negative > 0 {
@@ -291,7 +318,7 @@ fn compute(profile: &mut Profile, passes: &[Pass], all: &[usize]) {
     }
 }
 
-fn told(profile: &Profile, host: &Pass, donor: &Pass, pairs: usize) -> String {
+fn words(profile: &Profile, host: &Pass, donor: &Pass, pairs: usize) -> String {
     let left = donor.launches.len() - pairs;
     let rest = if left > 0 { format!("; {left} matched none") } else { String::new() };
     format!(
@@ -429,6 +456,23 @@ mod tests {
             let work = all(&found, Quantity::Work(Pipe::Fp32Vector));
             assert_eq!(work, [Some(64.0 * 220.0); 2], "{:?}", found.notes);
         }
+    }
+
+    /// No FP16 says nothing of BF16, which is counted apart; with both it is known that there is none.
+    #[test]
+    fn no_products_of_one_format_are_none_only_where_all_were_counted() {
+        let [half, brain] = ["F16", "BF16"].map(|format| {
+            pass(7, [1000, 9000], &[(&format!("SQ_INSTS_VALU_MFMA_MOPS_{format}"), [0, 0])])
+        });
+        let products = |files: &[(&str, &str)]| {
+            let found = of(files);
+            [Pipe::Fp16Matrix, Pipe::Bf16Matrix].map(|pipe| all(&found, Quantity::Work(pipe)))
+        };
+        assert_eq!(products(&[("1.csv", &half)]), [[None; 2], [None; 2]]);
+        let both = products(&[("1.csv", &half), ("2.csv", &brain)]);
+        assert_eq!(both, [[Some(0.0); 2], [Some(0.0); 2]]);
+        let some = half.replace("F16,0", "F16,3");
+        assert_eq!(products(&[("1.csv", &some)])[0], [Some(1536.0); 2]);
     }
 
     #[test]

@@ -108,9 +108,9 @@ fn system(sample: &Sample, path: &str) -> Option<(DeviceHint, String)> {
     let model = text("gpu_model");
     let name = model.as_deref().and_then(|model| model.split('_').next()).map(str::to_owned);
     // A partition has a part of the compute units and of the memory.
-    let modes = ["compute_partition", "memory_partition"]
+    let partitions = ["compute_partition", "memory_partition"]
         .map(|column| text(column).filter(|mode| !WHOLE.contains(&mode.as_str()) && is_mode(mode)));
-    let partition = match modes {
+    let partition = match partitions {
         [None, None] => None,
         [compute, memory] => Some(
             [

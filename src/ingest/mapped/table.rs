@@ -4,6 +4,7 @@ use super::mapping::{Extent, Filter, Instant, Mapping, Time, Value};
 use super::units::exactly;
 use super::{LeftOut, is_titled};
 use crate::ingest::numerals::is_missing;
+use crate::ingest::products::{is_product, lacks_products};
 use crate::ingest::rows::{Row, fields, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
@@ -44,6 +45,8 @@ pub(super) struct Table<'a> {
     /// Columns in use, where they are, and how many launches have a value there.
     filled: Vec<(&'a str, usize, u64)>,
     read: Values,
+    /// Whether products of some half format are not counted: none of the other formats does not mean none at all.
+    lacks_products: bool,
 }
 
 /// How DRAM bytes follow from those read and written: as uncertain as either.
@@ -138,6 +141,8 @@ impl<'a> Table<'a> {
         });
         let values: Vec<(&Value, Terms, OriginId)> = values.collect();
         let both_sides = both_sides(reading, &values);
+        let all = mapping.values.iter().map(|value| value.quantity);
+        let lacks_products = lacks_products(all, values.iter().map(|(value, ..)| value.quantity));
         let instant =
             |instant: &Instant| InstantAt { at: at(&instant.column), digits: instant.digits };
         let extent = |extent: &Option<Extent>| -> Vec<usize> {
@@ -188,6 +193,7 @@ impl<'a> Table<'a> {
             hints: Vec::new(),
             filled: known.filter_map(|column| Some((column, found(column)?, 0))).collect(),
             read: Values::default(),
+            lacks_products,
         }
     }
 
@@ -405,7 +411,9 @@ impl<'a> Table<'a> {
                 }
                 (false, _) => Some(number),
             };
-            if let Some(number) = number {
+            let says_nothing =
+                number == Some(0.0) && self.lacks_products && is_product(value.quantity);
+            if let Some(number) = number.filter(|_| !says_nothing) {
                 read.set(value.quantity, number, *origin);
             }
         }
