@@ -265,6 +265,19 @@ pub(super) fn join_times(profile: &mut Profile) {
             profile.sources[timed].repeated += rows[timed].len() as u64;
         }
     }
+    let untimed: Vec<String> = of(profile, true)
+        .into_iter()
+        .filter(|at| {
+            let is_timed = |row: &usize| profile.launches.get(*row, Quantity::Duration).is_some();
+            !rows[*at].iter().any(is_timed)
+        })
+        .map(|at| profile.sources[at].path.clone())
+        .collect();
+    for path in untimed {
+        profile.check(format!(
+            "{path} has no times: start and end are equal; give timestamps.csv of the same workload with it"
+        ));
+    }
     if gone.contains(&true) {
         profile.launches.retain(|row| !gone[row]);
         profile.forget_devices();

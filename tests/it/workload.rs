@@ -99,3 +99,31 @@ fn bytes_and_operations_are_counted_by_the_published_formulas() {
         assert_eq!(flops, Some(2.0 * 33_554_432.0));
     }
 }
+
+/// Some versions write the same start and end for all dispatches of MI300X.
+#[test]
+fn counters_without_times_ask_for_those_beside_them() {
+    let text = std::fs::read_to_string(folder().join("pmc_perf.csv")).unwrap();
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let titles = rows.headers().unwrap().clone();
+    let at = |title: &str| titles.iter().position(|one| one == title).unwrap();
+    let (start, end) = (at("Start_Timestamp"), at("End_Timestamp"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&titles).unwrap();
+    for row in rows.records() {
+        let row = row.unwrap();
+        let cells = row.iter().enumerate();
+        writer
+            .write_record(cells.map(|(at, cell)| if at == end { &row[start] } else { cell }))
+            .unwrap();
+    }
+    let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+    let checks = |text: &str| {
+        let inputs = [Input::text("pmc_perf.csv", text)];
+        ingest::read(&inputs, &ingest::Options::default()).unwrap().checks
+    };
+    let asked = "pmc_perf.csv has no times: start and end are equal; give timestamps.csv of the same workload with it";
+    assert!(checks(&text).iter().any(|check| check == asked), "{:?}", checks(&text));
+    let whole = std::fs::read_to_string(folder().join("pmc_perf.csv")).unwrap();
+    assert!(checks(&whole).iter().all(|check| check != asked));
+}
