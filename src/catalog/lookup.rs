@@ -64,6 +64,10 @@ impl Catalog {
     pub fn with_text(mut self, path: &str, text: &str) -> Result<Self, CatalogError> {
         let builtin = |name: &str| {
             let device = Self::builtin().find(name, &DeviceHint::default())?;
+            if device.part.is_some() {
+                let nearest = vec![split_part(&device.name).0.to_owned()];
+                return Err(CatalogError::NotFound { name: name.to_owned(), nearest });
+            }
             Ok(DEVICES.iter().find(|known| known.id == device.id).map_or("", |known| known.text))
         };
         for device in file::user(path, text, builtin)? {
@@ -112,11 +116,26 @@ impl Catalog {
 
     /// The compute capability or AMD target of the devices with this name, if all have the same.
     pub(crate) fn target(&self, name: &str) -> Option<String> {
-        let (whole, _) = split_part(name);
-        let named = self.called(whole).ok()?;
+        let (named, _) = self.whole_and_part(name).ok()?;
         let first = named.first()?.target()?;
         let is_one = named.iter().all(|device| device.target() == Some(first));
         is_one.then(|| first.to_owned())
+    }
+
+    /// The devices of this name, or those of whose part it is the name, with that of the part. A device of the user's may
+    /// be called as a part is.
+    fn whole_and_part<'n>(
+        &self,
+        name: &'n str,
+    ) -> Result<(Vec<Device>, Option<&'n str>), CatalogError> {
+        let named = self.called(name)?;
+        let (whole, Some(part)) = split_part(name) else { return Ok((named, None)) };
+        if !named.is_empty() {
+            return Ok((named, None));
+        }
+        let mut named = self.called(whole)?;
+        named.retain(|device| device.has_part(part));
+        Ok((named, Some(part)))
     }
 
     fn find_by(
@@ -125,11 +144,10 @@ impl Catalog {
         hint: &DeviceHint,
         observed: &Observed,
     ) -> Result<Device, CatalogError> {
-        let (whole, part) = split_part(name);
-        let named = self.called(whole)?;
+        let (named, part) = self.whole_and_part(name)?;
         if named.is_empty() {
-            let (name, spellings) = (name.to_owned(), self.spellings()?);
-            let candidates = with_part(whole, &spellings);
+            let (whole, spellings) = (split_part(name).0, self.spellings()?);
+            let (name, candidates) = (name.to_owned(), with_part(whole, &spellings));
             if candidates.len() > 1 {
                 return Err(CatalogError::Part { name, candidates });
             }
@@ -198,8 +216,7 @@ impl Catalog {
         observed: &Observed,
     ) -> Vec<String> {
         // Of a part, drivers tell the width of either bus, and no other device is like it.
-        let is_part = hint.name.as_deref().is_some_and(|name| split_part(name).1.is_some());
-        if is_part {
+        if device.part.is_some() {
             let hint = DeviceHint { memory_bus_bits: None, ..hint.clone() };
             return device.disagreements(&hint, observed);
         }

@@ -31,18 +31,17 @@ pub(super) fn split_part(name: &str) -> (&str, Option<&str>) {
 fn partition(part: &str) -> (Option<u64>, Option<u64>) {
     let upper = part.to_ascii_uppercase();
     let (compute, memory) = match upper.split_once('/') {
-        Some((compute, memory)) => (Some(compute), Some(memory)),
-        None if upper.starts_with("NPS") => (None, Some(&*upper)),
-        None => (Some(&*upper), None),
+        Some((compute, memory)) => (compute, Some(memory)),
+        None => (&*upper, None),
     };
-    let compute = compute.map(|mode| match mode {
+    let compute = match compute {
         "SPX" => Some(1),
         "DPX" => Some(2),
         "TPX" => Some(3),
         "QPX" => Some(4),
         "CPX" => Some(0),
         _ => None,
-    });
+    };
     let memory = memory.map(|mode| match mode {
         "NPS1" => Some(1),
         "NPS2" => Some(2),
@@ -51,10 +50,10 @@ fn partition(part: &str) -> (Option<u64>, Option<u64>) {
         _ => None,
     });
     // What is no partition at one end is none at all.
-    if compute == Some(None) || memory == Some(None) {
+    if compute.is_none() || memory == Some(None) {
         return (None, None);
     }
-    (compute.flatten(), memory.flatten())
+    (compute, memory.flatten())
 }
 
 /// The memory of a MIG slice in GB: `3g.20gb`, `1c.3g.20gb`, `1g.10gb+me`.
@@ -65,11 +64,19 @@ fn gigabytes(slice: &str) -> Option<f64> {
 }
 
 impl Device {
+    /// Whether it may have a part of that name: partitions are AMD's.
+    pub(super) fn has_part(&self, name: &str) -> bool {
+        slice_of(name).is_some() || self.is_amd()
+    }
+
+    fn is_amd(&self) -> bool {
+        self.vendor.as_deref() == Some("AMD")
+    }
+
     /// The part of this device of that name; `sms` are those that the export says it has.
     pub(super) fn part_of(mut self, name: &str, sms: Option<u32>) -> Self {
-        if let (Some(1) | None, Some(1) | None) = partition(name)
-            && slice_of(name).is_none()
-        {
+        if slice_of(name).is_none() && partition(name).0 == Some(1) {
+            // One device has all of the memory, whatever its domains.
             return self;
         }
         let whole = self.sms;
@@ -91,17 +98,19 @@ impl Device {
                 let split = whole.zip(count.filter(|count| *count > 0));
                 let split = split.filter(|(whole, count)| whole % count == 0);
                 let own = stated.map(|(own, _)| own).or(split.map(|(whole, count)| whole / count));
-                (own, domains.map(|domains| 1.0 / domains as f64))
+                // A device may span several domains.
+                let least = count.map_or(0.0, |count| 1.0 / f64::from(count.max(1)));
+                (own, domains.map(|domains| (1.0 / domains as f64).max(least)))
             }
         };
         let of_whole = own.zip(whole).map(|(own, whole)| (own, f64::from(own) / f64::from(whole)));
         let units = self.units_label();
-        if let (Some((own, share)), Some(whole)) = (of_whole, whole) {
+        if let (Some((own, share)), Some(whole)) = (of_whole.filter(|(_, one)| *one < 1.0), whole) {
             let how = format!("{own} of {whole} {units}");
             self.peaks.values_mut().for_each(|peak| scale(peak, share, &how));
-            self.sms = Some(own);
         }
-        if let Some(share) = memory_share {
+        self.sms = own;
+        if let Some(share) = memory_share.filter(|share| *share < 1.0) {
             let how = format!("{} of the memory", fraction(share));
             let memory = &mut self.memory;
             memory.bandwidth.iter_mut().for_each(|figure| scale(figure, share, &how));
@@ -110,9 +119,8 @@ impl Device {
             self.last_level_bytes = self.last_level_bytes.map(|all| (all as f64 * share) as u64);
         }
         // L2 is divided with the memory by MIG, and lies on the dies of AMD's compute units.
-        let is_amd = self.vendor.as_deref() == Some("AMD");
-        let of_l2 = if is_amd { of_whole.map(|(_, share)| share) } else { memory_share };
-        if let Some(share) = of_l2 {
+        let of_l2 = if self.is_amd() { of_whole.map(|(_, share)| share) } else { memory_share };
+        if let Some(share) = of_l2.filter(|share| *share < 1.0) {
             self.l2_bytes = self.l2_bytes.map(|bytes| (bytes as f64 * share) as u64);
             self.l2_bandwidth.iter_mut().for_each(|one| scale(one, share, "its share of L2"));
         }
@@ -184,6 +192,7 @@ mod tests {
             ("MI300X CPX/NPS4", "MI300X", Some("CPX/NPS4")),
             ("MI300X dpx", "MI300X", Some("dpx")),
             ("MI300X CPX/NPS3", "MI300X CPX/NPS3", None),
+            ("MI300X NPS4", "MI300X NPS4", None),
             ("MI300X", "MI300X", None),
         ] {
             assert_eq!(split_part(name), (whole, part), "{name}");
@@ -238,6 +247,15 @@ mod tests {
             assert!((bandwidth(&device) / 1e9 / gigabytes - 1.0).abs() < 1e-12, "{name}");
             assert_eq!(device.part.is_some(), sms < 304, "{name}");
         }
+        // Two devices have two of four domains each, and one has all.
+        assert_eq!(found("MI300X DPX/NPS4", None).part.unwrap().memory_share, Some(0.5));
+        assert_eq!(found("MI300X SPX/NPS4", None), found("MI300X", None));
+        // What is not divided is as published.
+        let all = found("MI300X CPX/NPS1", None);
+        assert_eq!(all.memory.bandwidth, found("MI300X", None).memory.bandwidth);
+        // Nothing of NVIDIA's is divided so.
+        let hint = DeviceHint::default();
+        assert!(Catalog::builtin().find("H100 SXM5 80GB CPX", &hint).is_err());
         // Without a mode of the memory, its share is not known.
         let cpx = found("MI300X CPX", None);
         assert_eq!(cpx.part.unwrap().memory_share, None);
@@ -247,5 +265,24 @@ mod tests {
                 .unwrap()
                 .ends_with("memory bandwidth is that of the whole, as its share is not known")
         );
+    }
+    /// A user may describe a part, and call it as it is called; what is none of the user's is no base.
+    #[test]
+    fn a_part_that_the_user_describes_is_that_one() {
+        let catalog = |text: &str| Catalog::builtin().with_text("own.toml", text);
+        let own = |name: &str, base: &str| {
+            let text = format!(
+                "[[device]]\nname = \"{name}\"\nbase = \"{base}\"\nsms = 42\n[device.memory]\nbandwidth_gbs = 700\n"
+            );
+            catalog(&text)
+        };
+        for name in ["A100 SXM4 40GB MIG 3g.20gb", "My GPU CPX"] {
+            let all = own(name, "A100 SXM4 40GB").unwrap();
+            let device = all.find(name, &DeviceHint::default()).unwrap();
+            assert_eq!((device.sms, &device.part), (Some(42), &None), "{name}");
+            assert_eq!(bandwidth(&device), 700e9);
+        }
+        let error = own("Mine", "A100 SXM4 40GB MIG 3g.20gb").unwrap_err().to_string();
+        assert!(error.contains("A100 SXM4 40GB MIG 3g.20gb"), "{error}");
     }
 }

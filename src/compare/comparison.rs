@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::evidence::{Change, Evidence, Lone, Proposal};
+use super::pairing::Pair;
 use crate::units::{Factor, Seconds, Share, Shift};
 
 /// The quantity that is compared.
@@ -68,6 +69,10 @@ pub struct Split {
     /// What the SM clock made of that, if all that moved have clocks: a lower clock slows kernels that math limits, and
     /// leaves the others.
     pub clock: Option<Shift>,
+    /// Those that moved.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) pairs: Vec<Pair>,
 }
 
 /// A run that was left out of the total or of the common shift, because it stands apart from the others

@@ -143,7 +143,7 @@ pub(super) struct Offsets {
 pub(super) struct Moved {
     /// For each run, how far they lie from a common level.
     pub(super) runs: Both<Vec<f64>>,
-    pub(super) kernels: usize,
+    pub(super) pairs: Vec<Pair>,
     /// Their share of the time.
     pub(super) share: f64,
     /// Their common shift in cycles, if all of them have clocks.

@@ -73,7 +73,7 @@ impl Table<'_> {
         let went = of(true);
         let moved = Moved {
             runs: self.distances(&went),
-            kernels: went.len(),
+            pairs: went.iter().map(|(row, _)| row.pair.clone()).collect(),
             share: went.iter().map(|(row, _)| row.share).sum(),
             cycles: self.common_cycles(&went),
         };
@@ -121,7 +121,7 @@ impl Table<'_> {
         let (removed, reason) = if self.basis == Basis::Headroom {
             (false, "the devices differ, so headroom is compared".to_owned())
         } else if let Some(moved) = &offsets.moved {
-            let all = offsets.kernels + moved.kernels;
+            let all = offsets.kernels + moved.pairs.len();
             (true, format!("the median over the {} of {all} kernels that stayed", offsets.kernels))
         } else if offsets.kernels < needed {
             let kernels = counted(offsets.kernels as u64, "kernel has", "kernels have");
@@ -170,7 +170,8 @@ impl Table<'_> {
             let of_stayed = offsets.cycles.map_or(of_moved, |cycles| stayed - cycles);
             of_moved - stayed.min(of_stayed).max(Shift::ZERO)
         });
-        Split { moved: moved.kernels, stayed: offsets.kernels, share, evidence, clock }
+        let pairs = moved.pairs.clone();
+        Split { moved: pairs.len(), stayed: offsets.kernels, share, evidence, clock, pairs }
     }
 
     /// Returns the shift in cycles that kernels share, if all of them have clocks: of the medians over the kernels of each

@@ -185,6 +185,7 @@ impl Config {
                 let rule = place.custom(&rule, &config.rules.custom)?;
                 config.rules.custom.push(rule);
             }
+            config.rules.forget_unknown();
         }
         let custom = &config.rules.custom;
         if let Some(rules) = wire.rules {

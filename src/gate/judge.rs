@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::decision::{
     Check, Decision, Detectable, Guess, MANY_KERNELS, Outcome, Subject, Verdict, gravest_first,
 };
-use super::policy::{Action, Metric, Normalize, Policy};
+use super::policy::{Action, GateWaiver, Metric, Normalize, Policy};
 use super::value::Allowed;
 use super::{bounds, coverage, damaged, idle, kernels, presence, whole, words};
 use crate::compare::{self, Basis, Comparison, Contribution, Lone, Run};
@@ -273,9 +273,7 @@ impl Found {
             let fitting: Vec<usize> = (0..self.checks.len())
                 .filter(|at| fits(&self.checks[*at]) && self.checks[*at].action > Action::Notice)
                 .collect();
-            if let Some(expires) =
-                waiver.expires.filter(|expires| today.is_some_and(|today| *expires < today))
-            {
+            if let Some(expires) = waiver.expires.filter(|_| !waiver.holds(today)) {
                 self.notes.push(format!(
                     "the waiver for {of}{owner} expired on {expires} and has no effect: {}",
                     waiver.reason
@@ -293,16 +291,21 @@ impl Found {
                 self.checks[at].waived = Some(format!("{}{owner}", waiver.reason));
             }
         }
-        self.waive_many();
+        self.waive_many(policy, today);
         self.waive_total();
     }
 
-    /// Accepts what many kernels share if as many of them are waived.
-    fn waive_many(&mut self) {
-        let split = self.comparison.as_ref().and_then(|one| one.common.split.as_ref());
-        let Some(moved) = split.map(|split| split.moved) else { return };
-        let is_waived = |check: &&Check| check.metric == Metric::Time && check.waived.is_some();
-        if self.checks.iter().filter(is_waived).count() < moved {
+    /// Accepts what many kernels share if a waiver that holds is for each of them.
+    fn waive_many(&mut self, policy: &Policy, today: Option<Date>) {
+        let Some(comparison) = &self.comparison else { return };
+        let Some(split) = &comparison.common.split else { return };
+        let is_for = |waiver: &GateWaiver, change: &compare::Change| {
+            waiver.holds(today)
+                && waiver.metric.is_none_or(|metric| metric == Metric::Time)
+                && waiver.selector.fits(&change.name, &change.after)
+        };
+        let mut moved = comparison.changes.iter().filter(|one| split.pairs.contains(&one.pair));
+        if moved.any(|change| !policy.waivers.iter().any(|waiver| is_for(waiver, change))) {
             return;
         }
         let is_it =
@@ -388,7 +391,7 @@ pub(super) fn concluded(checks: &[Check]) -> (Outcome, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::policy::{GateWaiver, Selector};
+    use super::super::policy::Selector;
     use super::*;
     use crate::compare::made::{kernel, run};
 

@@ -245,6 +245,11 @@ pub struct GateWaiver {
 }
 
 impl GateWaiver {
+    /// Whether it has not expired on this day; on no day it has.
+    pub(super) fn holds(&self, today: Option<Date>) -> bool {
+        !self.expires.zip(today).is_some_and(|(expires, today)| expires < today)
+    }
+
     /// What it is for, in words.
     pub(super) fn of(&self) -> String {
         let Selector { kernel, operator, category } = &self.selector;
@@ -368,11 +373,6 @@ impl Limit {
     /// often as not.
     pub(super) fn kernel_total() -> Self {
         Self { metric: Metric::KernelTotal, action: Action::Warn, ..Self::time() }
-    }
-
-    /// Whether it is the default limit on what all kernels share.
-    pub(super) fn is_default_of_shared(&self) -> bool {
-        *self == Self::new(Metric::CommonShift, default::WHOLE)
     }
 
     /// Makes a limit for every kernel, which fails the gate when exceeded.

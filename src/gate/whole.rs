@@ -280,11 +280,15 @@ fn split(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let split = comparison.common.split.as_ref()?;
     let limit = policy.limit_of_run(Metric::CommonShift)?;
     // What a policy allows each kernel to take longer, it allows many of them together.
-    let of_kernels = comparison.changes.iter().map(|change| {
-        policy.limit(Metric::Time, &change.after, &change.name).map(|limit| limit.worse)
-    });
-    let least = of_kernels.flatten().min_by(RelativeChange::total_cmp);
-    let least = least.filter(|least| *least > Limit::time().worse && limit.is_default_of_shared());
+    let of_kernel =
+        |change: &Change| policy.limit(Metric::Time, &change.after, &change.name).cloned();
+    let of_kernels = comparison.changes.iter().filter_map(of_kernel);
+    let of_kernels = of_kernels.filter(|limit| limit.action > Action::None);
+    let least = of_kernels.map(|limit| limit.worse).min_by(RelativeChange::total_cmp);
+    // The defaults come first.
+    let of_shared = policy.limits.iter().filter(|one| one.metric == Metric::CommonShift);
+    let is_default = of_shared.count() == 1;
+    let least = least.filter(|least| *least > Limit::time().worse && is_default);
     let limit = &Limit { worse: least.unwrap_or(limit.worse), ..limit.clone() };
     let all = split.moved + split.stayed;
     let message = format!(

@@ -10,7 +10,7 @@ use crate::units::{RelativeChange, Seconds, Share};
 pub(super) struct Times {
     /// All launches of a run.
     pub(super) run: f64,
-    /// The mean launch, of which a run is made; the run itself for the line of the run.
+    /// The mean launch, of which a run is made; all of them for a line of all launches or of the run.
     pub(super) mean: f64,
 }
 

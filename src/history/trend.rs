@@ -272,7 +272,13 @@ fn found(track: &Track, metric: TrendMetric, least: RelativeChange) -> Found {
         ..Line::default()
     };
     let runs = track.medians(|held| Some(held.time_s.get()));
-    let means = track.medians(|held| held.mean_s().map(Seconds::get));
+    // What a launch takes longer is no part of the launches that a run has more.
+    let means = match metric {
+        TrendMetric::Time | TrendMetric::Headroom => {
+            track.medians(|held| held.mean_s().map(Seconds::get))
+        }
+        TrendMetric::Total | TrendMetric::Share => runs.clone(),
+    };
     let times = runs.into_iter().zip(means);
     let times = times.map(|(run, mean)| Some(Times { run: run?, mean: mean? })).collect();
     Found::of(line, times, least)

@@ -15,8 +15,8 @@ use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 const SYSTEM: [&str; 3] = ["workload_name", "gpu_arch", "cu_per_gpu"];
 const ROOFS: [&str; 2] = ["device", "HBMBw"];
 
-/// The partitions of compute units and memory that are the whole device.
-const WHOLE: [&str; 2] = ["SPX", "NPS1"];
+/// The partition of compute units that is the whole device.
+const WHOLE: &str = "SPX";
 
 /// How formats of `pmc_perf.csv` are named.
 const COUNTERS: &str = "rocprof-compute-mi";
@@ -107,19 +107,13 @@ fn system(sample: &Sample, path: &str) -> Option<(DeviceHint, String)> {
     // A stepping follows the model: `MI300X_A1`.
     let model = text("gpu_model");
     let name = model.as_deref().and_then(|model| model.split('_').next()).map(str::to_owned);
-    // A partition has a part of the compute units and of the memory.
-    let partitions = ["compute_partition", "memory_partition"]
-        .map(|column| text(column).filter(|mode| !WHOLE.contains(&mode.as_str()) && is_mode(mode)));
-    let partition = match partitions {
-        [None, None] => None,
-        [compute, memory] => Some(
-            [
-                compute.unwrap_or_else(|| WHOLE[0].to_owned()),
-                memory.unwrap_or_else(|| WHOLE[1].to_owned()),
-            ]
-            .join("/"),
-        ),
-    };
+    // A partition has a part of the compute units and of the memory; what is not stated is not known.
+    let [compute, memory] = ["compute_partition", "memory_partition"]
+        .map(|column| text(column).filter(|mode| is_mode(mode)));
+    let partition = compute.filter(|mode| mode != WHOLE).map(|compute| match memory {
+        Some(memory) => format!("{compute}/{memory}"),
+        None => compute,
+    });
     let name = name.map(|name| match &partition {
         Some(partition) => format!("{name} {partition}"),
         None => name,

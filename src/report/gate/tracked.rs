@@ -83,7 +83,8 @@ pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
     let names = names(&kernels);
     for ((kernel, by_run), name) in kernels.iter().zip(by_run).zip(names).take(KERNELS) {
         let measured = &kernel.measured;
-        let times: Vec<f64> = by_run.iter().map(|run: &Measured| run.time_s.get()).collect();
+        let times = by_run.iter().map(|run: &Measured| run.time_s.get());
+        let times: Vec<f64> = times.filter(|time| *time > 0.0).collect();
         let time = compare::median(&times).unwrap_or_default();
         let of = |metric, unit, value| figure(Some(name.clone()), metric, unit, value);
         // A kernel without a time has none, not one of zero.

@@ -80,8 +80,14 @@ fn label(kernel: &Kernel) -> String {
     format!("#{} {}", kernel.rank, name(kernel, &Style::default()))
 }
 
+/// The name of a device.
+fn device(report: &Report<'_>, device: usize) -> String {
+    let device = report.analysis.devices.get(device);
+    printable(device.map_or("unknown device", |device| device.name()))
+}
+
 /// What ran where: the file without folder and ending, as far as a person named it, and the device.
-fn run(report: &Report<'_>, device: usize) -> String {
+fn run(report: &Report<'_>, device: String) -> String {
     let analysis = report.analysis;
     let path = analysis.sources.first().map_or("", |source| source.path.as_str());
     let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -93,8 +99,6 @@ fn run(report: &Report<'_>, device: usize) -> String {
         0 | 1 => String::new(),
         files => format!(" and {} more", files - 1),
     };
-    let device = analysis.devices.get(device).map_or("unknown device", |device| device.name());
-    let device = printable(device);
     if is_named { format!("{}{more} on {device}", printable(stem)) } else { device }
 }
 

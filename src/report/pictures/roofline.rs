@@ -11,7 +11,7 @@ use super::super::numbers::{count, percent, printable, si};
 use super::super::roofs::on;
 use super::super::scene::{self, Scene, scenes};
 use super::before::Before;
-use super::{extent, label, run, time};
+use super::{device, extent, label, run, time};
 use crate::analysis::{Analysis, Binding, Kernel, State};
 use crate::model::MemoryLevel;
 use crate::roofline::Limiter;
@@ -79,7 +79,7 @@ pub(super) fn roofline(report: &Report<'_>, baseline: Option<&Analysis>) -> Roof
     let timed = figure.bars.iter().filter(|panel| panel.unit == "s");
     legend.extend(timed.map(|panel| time::legend(&panel.rows)));
     figure.caption = Caption {
-        title: format!("Roofline: {}", run(report, scene.device)),
+        title: format!("Roofline: {}", run(report, device(report, scene.device))),
         subtitle: extent(on_device),
         legend,
         notes: notes(report, scene, &others, &left, before.note()),

@@ -1,6 +1,6 @@
 //! Where the time goes: bars of kernels, of categories, and of potential savings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::Report;
 use super::super::figure::{
@@ -9,21 +9,23 @@ use super::super::figure::{
 use super::super::numbers::{count, percent, si};
 use super::super::view::ratio;
 use super::before::Before;
-use super::{extent, label, run};
+use super::{device, extent, label, run};
 use crate::analysis::{Analysis, Kernel, Partition, TimePart};
 use crate::units::Seconds;
 
 const ROOFLINE: Look = filled(Tone::PartRoofline);
 const GAP: Look = filled(Tone::PartGap);
 const SAVINGS: Look = filled(Tone::PartSavings);
+const WAIVED: Look = filled(Tone::PartSavings).hollow();
 const UNPROVEN: Look = filled(Tone::PartUnproven);
 const NOT_COMPARED: Look = filled(Tone::Grey).hollow();
 
 /// The parts of a bar in their order, and their words.
-const PARTS: [(Look, &str); 5] = [
+const PARTS: [(Look, &str); 6] = [
     (ROOFLINE, "roofline time"),
     (GAP, "other gap: launch cost, last wave, what real code does not reach"),
     (SAVINGS, "potential savings"),
+    (WAIVED, "waived: left alone on purpose"),
     (UNPROVEN, "unproven savings: no certain cause was found"),
     (NOT_COMPARED, "not compared with the roofline"),
 ];
@@ -36,7 +38,8 @@ const fn filled(tone: Tone) -> Look {
 const fn look(part: TimePart) -> Look {
     match part {
         TimePart::Roofline => ROOFLINE,
-        TimePart::Gap | TimePart::Waived => GAP,
+        TimePart::Gap => GAP,
+        TimePart::Waived => WAIVED,
         TimePart::Savings => SAVINGS,
         TimePart::Unproven => UNPROVEN,
         TimePart::LaunchBound
@@ -107,7 +110,7 @@ pub(super) fn kernels(report: &Report<'_>, baseline: Option<&Analysis>) -> BarFi
     };
     BarFigure {
         caption: Caption {
-            title: format!("GPU time by kernel: {}", run(report, longest_device(report))),
+            title: format!("GPU time by kernel: {}", run(report, devices(report))),
             subtitle: extent(report.analysis.kernels.iter()),
             legend: vec![legend(&panel.rows)],
             notes: before.note().into_iter().collect(),
@@ -117,9 +120,16 @@ pub(super) fn kernels(report: &Report<'_>, baseline: Option<&Analysis>) -> BarFi
     }
 }
 
-/// The device with the most measured time.
-fn longest_device(report: &Report<'_>) -> usize {
-    super::super::scene::scenes(report).first().map_or(0, |scene| scene.device)
+/// The device with the most measured time, and how many others there are.
+fn devices(report: &Report<'_>) -> String {
+    let longest = super::super::scene::scenes(report).first().map_or(0, |scene| scene.device);
+    let kernels = report.analysis.kernels.iter().filter(|kernel| kernel.measured > Seconds::ZERO);
+    let others: BTreeSet<usize> = kernels.map(|kernel| kernel.device).collect();
+    let named = device(report, longest);
+    match others.iter().filter(|device| **device != longest).count() {
+        0 => named,
+        more => format!("{named} and {}", count(more as u64, "other device", "other devices")),
+    }
 }
 
 /// Time by category.
@@ -142,7 +152,7 @@ pub(super) fn categories(report: &Report<'_>) -> BarFigure {
     let rows: Vec<Row> = rows.collect();
     BarFigure {
         caption: Caption {
-            title: format!("GPU time by category: {}", run(report, longest_device(report))),
+            title: format!("GPU time by category: {}", run(report, devices(report))),
             subtitle: extent(analysis.kernels.iter()),
             legend: vec![legend(&rows)],
             notes: Vec::new(),
@@ -170,7 +180,7 @@ pub(super) fn savings(report: &Report<'_>) -> BarFigure {
     let more = all().count() - rows.len();
     BarFigure {
         caption: Caption {
-            title: format!("Potential savings: {}", run(report, longest_device(report))),
+            title: format!("Potential savings: {}", run(report, devices(report))),
             subtitle: format!(
                 "{} of {} GPU time ({of_run})",
                 si(total, "s"),

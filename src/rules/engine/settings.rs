@@ -19,6 +19,16 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Forgets what was said of custom rules that are no longer there.
+    pub(crate) fn forget_unknown(&mut self) {
+        let Self { select, ignore, custom, .. } = self;
+        let is_known = |id: &String| {
+            super::super::rule(id).is_some() || custom.iter().any(|rule| rule.id == *id)
+        };
+        select.retain(&is_known);
+        ignore.retain(&is_known);
+    }
+
     /// Whether the rule of this name runs.
     #[must_use]
     pub fn runs(&self, id: &str) -> bool {
