@@ -5,7 +5,7 @@
 //! and such sums computed from the counters of all.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::alike::Alike;
@@ -104,8 +104,7 @@ pub(super) fn join(profile: &mut Profile, mut passes: Vec<Pass>) {
     if passes.len() < 2 {
         return;
     }
-    let folders: Vec<Vec<String>> =
-        passes.iter().map(|pass| folders(&path(profile, pass))).collect();
+    let places: Vec<Place> = passes.iter().map(|pass| Place::of(&path(profile, pass))).collect();
     let sets: Vec<Vec<String>> = passes.iter().map(sorted).collect();
     let mut by_set: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
     for (at, set) in sets.iter().enumerate() {
@@ -117,12 +116,15 @@ pub(super) fn join(profile: &mut Profile, mut passes: Vec<Pass>) {
     }
     let mut alike: Vec<Vec<usize>> = by_set.into_values().collect();
     alike.sort();
-    let nearness = |one: usize, two: usize| {
-        folders[one].iter().zip(&folders[two]).take_while(|(one, two)| one == two).count()
-    };
+    let mut group_of = vec![0; passes.len()];
+    for (group, members) in alike.iter().enumerate() {
+        members.iter().for_each(|at| group_of[*at] = group);
+    }
+    let nearness = |one: usize, two: usize| places[one].nearness(&places[two]);
     let mut is_joined = vec![false; passes.len()];
     let mut is_gone = vec![false; profile.launches.len()];
-    let (mut told, mut unclear) = (0, 0);
+    let mut told = 0;
+    let mut unclear: BTreeSet<usize> = BTreeSet::new();
     for host in 0..passes.len() {
         if is_joined[host] {
             continue;
@@ -135,9 +137,8 @@ pub(super) fn join(profile: &mut Profile, mut passes: Vec<Pass>) {
             let Some((donor, pairs)) = others.first() else { continue };
             // Ranks have the same counters: whose pass it is shows where only one of them is near.
             let is_left = |at: &usize| *at != host && !is_joined[*at];
-            let like_host = alike.iter().find(|all| all.contains(&host));
             let rivals: Vec<usize> =
-                like_host.into_iter().flatten().copied().filter(is_left).collect();
+                alike[group_of[host]].iter().copied().filter(is_left).collect();
             let is_rival = |(rival, _): &(usize, _)| {
                 nearness(*rival, *donor) >= nearness(host, *donor)
                     && !is_copy(profile, &passes[host], &passes[*rival])
@@ -145,13 +146,7 @@ pub(super) fn join(profile: &mut Profile, mut passes: Vec<Pass>) {
             let is_clear = others.len() == 1
                 && !nearest(profile, &passes, *donor, &rivals, nearness).iter().any(is_rival);
             if !is_clear {
-                unclear += 1;
-                if unclear <= NAMED {
-                    let path = path(profile, &passes[*donor]);
-                    profile.check(format!(
-                        "{path}: not joined with another pass: its launches match several runs equally; give the passes of one run at a time"
-                    ));
-                }
+                unclear.extend(later);
                 continue;
             }
             let (donor, pairs) = (*donor, pairs.clone());
@@ -182,8 +177,18 @@ pub(super) fn join(profile: &mut Profile, mut passes: Vec<Pass>) {
         let more = counted((told - NAMED) as u64, "more pass", "more passes");
         profile.notes.push(format!("joined {more} in the same way"));
     }
-    if unclear > NAMED {
-        let more = counted((unclear - NAMED) as u64, "more pass was", "more passes were");
+    let apart: Vec<String> = unclear
+        .into_iter()
+        .filter(|at| !is_joined[*at])
+        .map(|at| path(profile, &passes[at]))
+        .collect();
+    for path in apart.iter().take(NAMED) {
+        profile.check(format!(
+            "{path}: not joined with another pass: its launches match several runs equally; give the passes of one run at a time"
+        ));
+    }
+    if apart.len() > NAMED {
+        let more = counted((apart.len() - NAMED) as u64, "more pass was", "more passes were");
         profile.check(format!("{more} not joined, for the same reason"));
     }
     if is_gone.contains(&true) {
@@ -199,7 +204,7 @@ fn nearest(
     passes: &[Pass],
     host: usize,
     others: &[usize],
-    nearness: impl Fn(usize, usize) -> usize,
+    nearness: impl Fn(usize, usize) -> (usize, bool),
 ) -> Vec<(usize, Vec<(usize, usize)>)> {
     let mut others: Vec<usize> = others.to_vec();
     others.sort_by_cached_key(|other| Reverse(nearness(host, *other)));
@@ -338,11 +343,25 @@ fn path(profile: &Profile, pass: &Pass) -> String {
     source(profile, pass).map(|source| profile.sources[source].path.clone()).unwrap_or_default()
 }
 
-/// The folders of a path, without the name of the file.
-fn folders(path: &str) -> Vec<String> {
-    let mut parts: Vec<String> = path.split(['/', '\\']).map(str::to_owned).collect();
-    parts.pop();
-    parts
+/// Where a file is.
+struct Place {
+    folders: Vec<String>,
+    name: String,
+}
+
+impl Place {
+    fn of(path: &str) -> Self {
+        let mut folders: Vec<String> = path.split(['/', '\\']).map(str::to_owned).collect();
+        let name = folders.pop().unwrap_or_default();
+        Self { folders, name }
+    }
+
+    /// How many folders two files have in common, then whether they have one name, as passes of a rank in a folder for each
+    /// pass.
+    fn nearness(&self, other: &Self) -> (usize, bool) {
+        let folders = self.folders.iter().zip(&other.folders);
+        (folders.take_while(|(one, two)| one == two).count(), self.name == other.name)
+    }
 }
 
 fn sorted(pass: &Pass) -> Vec<String> {
@@ -505,6 +524,16 @@ mod tests {
         bytes.sort_by(|one, two| one.partial_cmp(two).unwrap());
         // 3 + 1, 5 + 2, 30 + 10, 50 + 20 KiB.
         assert_eq!(bytes, [4096.0, 7168.0, 40960.0, 71680.0].map(Some), "{:?}", apart.notes);
+        // Of each pass a folder, with a file of each rank.
+        let by_pass = of(&[
+            ("p1/r0.csv", &fetch),
+            ("p1/r1.csv", fetch2),
+            ("p2/r0.csv", &write),
+            ("p2/r1.csv", write2),
+        ]);
+        let mut same = all(&by_pass, Quantity::DramBytes);
+        same.sort_by(|one, two| one.partial_cmp(two).unwrap());
+        assert_eq!(same, bytes);
         let flat =
             of(&[("1.csv", &fetch), ("2.csv", fetch2), ("3.csv", &write), ("4.csv", write2)]);
         assert_eq!(flat.launches.len(), 8);

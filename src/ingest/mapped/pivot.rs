@@ -1,6 +1,6 @@
 //! Tables with a row for each launch and counter, read as the table with a column for each counter.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::fullest;
@@ -75,6 +75,8 @@ struct Pivot<'a> {
     again: u64,
     /// Counters that no formula has, and how many rows they have.
     unused: BTreeMap<String, u64>,
+    /// Those of each process.
+    unused_of: BTreeMap<Option<u32>, BTreeSet<String>>,
 }
 
 /// Reads the table.
@@ -153,6 +155,7 @@ impl<'a> Pivot<'a> {
             values: 0,
             again: 0,
             unused: BTreeMap::new(),
+            unused_of: BTreeMap::new(),
         }
     }
 
@@ -175,6 +178,11 @@ impl<'a> Pivot<'a> {
         let Some(counter) = self.counters.iter().position(|known| known.as_bytes() == name) else {
             let name = row.text(self.counter_at);
             if self.unused.len() < MOST_UNUSED || self.unused.contains_key(&name) {
+                let process = self.launches[launch].cells.get(self.fixed.len()).copied();
+                let of_process = self.unused_of.entry(process).or_default();
+                if !of_process.contains(&name) {
+                    of_process.insert(name.clone());
+                }
                 *self.unused.entry(name).or_default() += 1;
             }
             return Ok(());
@@ -211,7 +219,18 @@ impl<'a> Pivot<'a> {
                 self.again
             ));
         }
-        let Self { long, fixed, counters, numerals, texts, places, launches, unused, .. } = self;
+        let Self {
+            long,
+            fixed,
+            counters,
+            numerals,
+            texts,
+            places,
+            launches,
+            unused,
+            unused_of,
+            ..
+        } = self;
         drop(places);
         let mut is_seen = vec![false; counters.len()];
         for (counter, _) in launches.iter().flat_map(|launch| &launch.counters) {
@@ -250,11 +269,11 @@ impl<'a> Pivot<'a> {
         }
         table.end(reading, None);
         let formulas = Arc::new(long.mappings.iter().map(formulas).collect());
-        for Counted { counters: seen, launches } in passes.0.into_values() {
+        for (process, Counted { counters: seen, launches }) in passes.0 {
             reading.may_be_completed(Pass {
                 formulas: Arc::clone(&formulas),
                 counters: seen.into_iter().map(|at| counters[at].to_owned()).collect(),
-                unused: unused.keys().cloned().collect(),
+                unused: unused_of.get(&process).into_iter().flatten().cloned().collect(),
                 launches,
             });
         }
