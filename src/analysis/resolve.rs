@@ -94,7 +94,7 @@ impl DeviceUse {
         match (&self.device, &other.device) {
             (Some(one), Some(two)) => {
                 one.id == two.id
-                    && self.notes == other.notes
+                    && (self.notes == other.notes || self.is_described_like(other))
                     && self.hint.reached == other.hint.reached
             }
             (None, None) => {
@@ -102,6 +102,18 @@ impl DeviceUse {
             }
             _ => false,
         }
+    }
+
+    /// Whether the exports say the same of both: what else contradicts the catalog is of their launches.
+    fn is_described_like(&self, other: &Self) -> bool {
+        let bare = |hint: &DeviceHint| DeviceHint {
+            ordinal: None,
+            reached: None,
+            name_from: None,
+            observed_memory_clock: None,
+            ..hint.clone()
+        };
+        bare(&self.hint) == bare(&other.hint)
     }
 
     /// Returns what its platform calls launches that are replayed together.
@@ -153,7 +165,13 @@ pub(super) fn devices(
             Some(at) if devices[at].observed.dram.is_none() && found.device.is_none() => {
                 devices[at] = found;
             }
-            Some(_) => {}
+            Some(at) => {
+                for note in found.notes {
+                    if !devices[at].notes.contains(&note) {
+                        devices[at].notes.push(note);
+                    }
+                }
+            }
         }
     }
     Ok((devices, of_hint))

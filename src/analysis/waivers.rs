@@ -52,7 +52,11 @@ impl Analysis {
                 let kernel = &mut self.kernels[at];
                 if matches!(
                     kernel.state,
-                    State::Flagged | State::LowImpact | State::Fair | State::Possible
+                    State::Flagged
+                        | State::LowImpact
+                        | State::Fair
+                        | State::Possible
+                        | State::NearRoofline
                 ) {
                     kernel.state = State::Waived;
                     kernel.reason = format!("waived{until}{of}: {}", waiver.reason).into();

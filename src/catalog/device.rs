@@ -173,6 +173,15 @@ impl Device {
         self.compute_capability.as_deref().or(self.gfx.as_deref())
     }
 
+    /// Returns what is not known of it as a part of a device, whose roofs are too high for it.
+    #[must_use]
+    pub fn unknown_share(&self) -> Option<&str> {
+        let part = self.part.as_ref()?;
+        let is_unknown = part.compute_share.is_none() || part.memory_share.is_none();
+        // The note of the part is the last one.
+        is_unknown.then(|| self.notes.last().map(String::as_str)).flatten()
+    }
+
     /// Returns what the vendor calls the SMs of this device.
     #[must_use]
     pub fn units_label(&self) -> &'static str {

@@ -167,7 +167,7 @@ impl Catalog {
             return Err(CatalogError::Ambiguous { name: name.to_owned(), candidates });
         };
         Ok(match part {
-            Some(part) => device.part_of(part, hint.sms),
+            Some(part) => device.part_of(part, hint.sms.or(observed.sms)),
             None => device,
         })
     }

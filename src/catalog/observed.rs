@@ -35,6 +35,8 @@ pub struct Observed {
     pub sm_clock: Option<Hertz>,
     /// FP32 operations per clock of the whole device (FMA = 2), from the peaks in the export.
     pub fp32_per_clock: Option<f64>,
+    /// The most SMs that a launch could use.
+    pub sms: Option<u32>,
 }
 
 /// A peak derived from figures of the export.
@@ -67,6 +69,7 @@ struct Samples {
     memory_clocks: Vec<f64>,
     fp32: Vec<f64>,
     highest: f64,
+    sms: f64,
 }
 
 impl Observed {
@@ -92,6 +95,7 @@ impl Samples {
         self.own.extend(value(Quantity::DramBandwidth));
         self.clocks.extend(value(Quantity::SmClock));
         self.memory_clocks.extend(value(Quantity::DramClock));
+        self.sms = self.sms.max(value(Quantity::SmCount).unwrap_or_default());
         let fp32 = value(Quantity::Peak(Pipe::Fp32Vector)).zip(value(Quantity::SmClock));
         self.fp32.extend(fp32.map(|(peak, clock)| peak / clock));
         let counted = |quantity| {
@@ -133,6 +137,7 @@ impl Samples {
             highest_rate: (self.highest > 0.0).then(|| BytesPerSecond::new(self.highest)),
             sm_clock: spread(&mut self.clocks).map(|(clock, _)| Hertz::new(clock)),
             fp32_per_clock: spread(&mut self.fp32).map(|(rate, _)| rate),
+            sms: (1.0..1e6).contains(&self.sms).then_some(self.sms as u32),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Peaks belong to SMs and bandwidth to memory: a part has both in proportion. What benchmarks reached on the whole device
 //! says nothing of a part.
 //!
-//! Sources: NVIDIA, *Multi-Instance GPU User Guide* (memory slices are eighths of L2, memory and bandwidth; A30: quarters);
+//! Sources: NVIDIA, *Multi-Instance GPU User Guide* (memory slices are eighths of L2, memory and bandwidth; A30: quarters; compute slices of A100 and A30 have 14 SMs);
 //! AMD, *Instinct MI300X GPU partitioning overview* (SPX, DPX, TPX, QPX, CPX divide compute units; NPS1 to NPS8 divide memory).
 
 use super::device::{Achievable, Device, Part};
@@ -12,6 +12,9 @@ use super::figure::Figure;
 /// L2 of one compute die of CDNA 3 and 4, in bytes: CPX makes a device of each die.
 const L2_OF_DIE: u64 = 4 << 20;
 
+/// SMs of a compute slice of A100 and A30.
+const SMS_OF_SLICE: u32 = 14;
+
 /// Memory slices of MIG are eighths of the device.
 const SLICES: f64 = 8.0;
 
@@ -19,7 +22,11 @@ const SLICES: f64 = 8.0;
 pub(super) fn split_part(name: &str) -> (&str, Option<&str>) {
     let name = name.trim_end();
     if let Some(at) = name.to_ascii_lowercase().find(" mig ") {
-        return (&name[..at], Some(name[at + 1..].trim()));
+        let part = name[at + 1..].trim();
+        return match slice_of(part) {
+            Some(_) => (&name[..at], Some(part)),
+            None => (name, None),
+        };
     }
     match name.rsplit_once(' ') {
         Some((whole, part)) if partition(part) != (None, None) => (whole, Some(part)),
@@ -56,17 +63,46 @@ fn partition(part: &str) -> (Option<u64>, Option<u64>) {
     (compute, memory.flatten())
 }
 
-/// The memory of a MIG slice in GB: `3g.20gb`, `1c.3g.20gb`, `1g.10gb+me`.
-fn gigabytes(slice: &str) -> Option<f64> {
-    let lower = slice.to_ascii_lowercase();
-    let (before, _) = lower.split_once("gb")?;
-    before.rsplit_once('.')?.1.parse().ok().filter(|size| *size > 0.0)
+/// A slice of MIG: `3g.20gb`, `1c.3g.20gb`, `1g.10gb+me`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Slice {
+    /// Compute slices of which SMs are: those of a compute instance, where one is named.
+    compute: u32,
+    gigabytes: f64,
+}
+
+/// What the name of a part says of its MIG slice.
+fn slice_of(name: &str) -> Option<Slice> {
+    let lower = name.to_ascii_lowercase();
+    let slice = lower.strip_prefix("mig ")?.trim_start();
+    let (sizes, rest) = slice.split_once("gb")?;
+    // Further engines, or none: `+me`, `+gfx`, `-me`.
+    let is_attribute =
+        |letter: char| letter.is_ascii_alphabetic() || matches!(letter, '+' | '-' | '.');
+    let mut sizes = sizes.rsplit('.');
+    let gigabytes = sizes.next()?.parse().ok().filter(|size: &f64| *size > 0.0)?;
+    let of_instance = sizes.next()?.strip_suffix('g')?.parse::<u32>().ok()?;
+    let of_compute = match sizes.next() {
+        Some(compute) => Some(compute.strip_suffix('c')?.parse::<u32>().ok()?),
+        None => None,
+    };
+    let is_whole = sizes.next().is_none() && rest.chars().all(is_attribute);
+    let compute = of_compute.unwrap_or(of_instance);
+    (is_whole && compute > 0).then_some(Slice { compute, gigabytes })
 }
 
 impl Device {
-    /// Whether it may have a part of that name: partitions are AMD's.
+    /// Whether it may have a part of that name: MIG came with compute capability 8.0, partitions are AMD's.
     pub(super) fn has_part(&self, name: &str) -> bool {
-        slice_of(name).is_some() || self.is_amd()
+        let Some(slice) = slice_of(name) else { return self.is_amd() };
+        let major = self
+            .compute_capability
+            .as_deref()
+            .and_then(|one| one.split_once('.')?.0.parse::<u32>().ok());
+        let bytes = self.memory.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        major.is_none_or(|major| major >= 8)
+            && !self.is_amd()
+            && slice.gigabytes * 1e9 <= bytes * 1.05
     }
 
     fn is_amd(&self) -> bool {
@@ -84,9 +120,13 @@ impl Device {
         let (own, memory_share) = match slice_of(name) {
             Some(slice) => {
                 let total = self.memory.bytes.map(|bytes| bytes as f64 / 1e9);
-                let of_size = |(size, total): (f64, f64)| (size / total * SLICES).round() / SLICES;
-                let share = gigabytes(slice).zip(total).map(of_size);
-                (stated.map(|(own, _)| own), share.filter(|share| (0.1..=1.0).contains(share)))
+                let share = total.map(|total| (slice.gigabytes / total * SLICES).round() / SLICES);
+                // One slice is at least one of them; of newer devices the SMs of a slice differ.
+                let of_ampere = self.compute_capability.as_deref() == Some("8.0");
+                let named = of_ampere.then(|| slice.compute.saturating_mul(SMS_OF_SLICE));
+                let named = named.filter(|own| whole.is_some_and(|whole| *own <= whole));
+                let own = stated.map(|(own, _)| own).or(named);
+                (own, share.filter(|share| (0.1..=1.0).contains(share)))
             }
             None => {
                 let (devices, domains) = partition(name);
@@ -97,7 +137,10 @@ impl Device {
                 let count = devices.and_then(|devices| u32::try_from(devices).ok());
                 let split = whole.zip(count.filter(|count| *count > 0));
                 let split = split.filter(|(whole, count)| whole % count == 0);
-                let own = stated.map(|(own, _)| own).or(split.map(|(whole, count)| whole / count));
+                let split = split.map(|(whole, count)| whole / count);
+                // An export that gives a part all of the units contradicts itself.
+                let stated = stated.filter(|(own, whole)| own < whole || split.is_none());
+                let own = stated.map(|(own, _)| own).or(split);
                 // A device may span several domains.
                 let least = count.map_or(0.0, |count| 1.0 / f64::from(count.max(1)));
                 (own, domains.map(|domains| (1.0 / domains as f64).max(least)))
@@ -147,12 +190,6 @@ impl Device {
     }
 }
 
-/// What the name of a part says of its MIG slice.
-fn slice_of(name: &str) -> Option<&str> {
-    let (mig, slice) = name.split_once(' ')?;
-    mig.eq_ignore_ascii_case("mig").then_some(slice)
-}
-
 /// A share of a device in words: `1/4`, `3/8`.
 fn fraction(share: f64) -> String {
     let exact = [2.0, 3.0, 4.0, 8.0].into_iter().find(|parts| (share * parts).fract() == 0.0);
@@ -193,6 +230,9 @@ mod tests {
             ("MI300X dpx", "MI300X", Some("dpx")),
             ("MI300X CPX/NPS3", "MI300X CPX/NPS3", None),
             ("MI300X NPS4", "MI300X NPS4", None),
+            ("A100 SXM4 40GB MIG 3g.20gb,L4", "A100 SXM4 40GB MIG 3g.20gb,L4", None),
+            ("A100 SXM4 40GB MIG foo", "A100 SXM4 40GB MIG foo", None),
+            ("A100 SXM4 40GB MIG 1c.3g.20gb+me", "A100 SXM4 40GB", Some("MIG 1c.3g.20gb+me")),
             ("MI300X", "MI300X", None),
         ] {
             assert_eq!(split_part(name), (whole, part), "{name}");
@@ -227,7 +267,18 @@ mod tests {
             ("A100 SXM4 40GB MIG 7g.40gb", 1.0),
         ] {
             let part = found(slice, None).part.unwrap();
-            assert_eq!((part.memory_share, part.compute_share), (Some(share), None), "{slice}");
+            assert_eq!(part.memory_share, Some(share), "{slice}");
+        }
+        // 14 SMs of A100 for each slice; of Hopper only the export tells.
+        let sms = |name| found(name, None).sms;
+        assert_eq!(
+            (sms("A100 SXM4 40GB MIG 3g.20gb"), sms("A100 SXM4 40GB MIG 1c.3g.20gb")),
+            (Some(42), Some(14))
+        );
+        assert_eq!(sms("H100 SXM5 80GB MIG 1g.10gb"), None);
+        assert_eq!(sms("A100 SXM4 40GB MIG 7g.40gb"), Some(98));
+        for name in ["A100 SXM4 40GB MIG 9g.99gb", "V100 SXM2 16GB MIG 1g.5gb"] {
+            assert!(Catalog::builtin().find(name, &DeviceHint::default()).is_err(), "{name}");
         }
     }
 

@@ -247,7 +247,7 @@ pub struct GateWaiver {
 impl GateWaiver {
     /// Whether it has not expired on this day; on no day it has.
     pub(super) fn holds(&self, today: Option<Date>) -> bool {
-        !self.expires.zip(today).is_some_and(|(expires, today)| expires < today)
+        self.expires.zip(today).is_none_or(|(expires, today)| expires >= today)
     }
 
     /// What it is for, in words.

@@ -108,8 +108,9 @@ fn system(sample: &Sample, path: &str) -> Option<(DeviceHint, String)> {
     let model = text("gpu_model");
     let name = model.as_deref().and_then(|model| model.split('_').next()).map(str::to_owned);
     // A partition has a part of the compute units and of the memory; what is not stated is not known.
-    let [compute, memory] = ["compute_partition", "memory_partition"]
-        .map(|column| text(column).filter(|mode| is_mode(mode)));
+    let [compute, memory] = ["compute_partition", "memory_partition"].map(|column| {
+        text(column).map(|mode| mode.to_ascii_uppercase()).filter(|mode| is_mode(mode))
+    });
     let partition = compute.filter(|mode| mode != WHOLE).map(|compute| match memory {
         Some(memory) => format!("{compute}/{memory}"),
         None => compute,

@@ -9,6 +9,7 @@ use crate::units::{Bytes, Seconds};
 /// Returns the remarks on a prediction, most important first.
 pub(super) fn of(prediction: &Prediction, device: &Device) -> Vec<String> {
     let all = [
+        device.unknown_share().map(str::to_owned),
         launch_cost(prediction),
         parallelism(prediction, device),
         second_pipe(prediction),

@@ -15,6 +15,14 @@ use crate::units::{RelativeChange, Share};
 #[derive(Debug, Clone, Copy)]
 pub struct Calibrated<'a>(pub &'a Calibration);
 
+/// What is suggested for runs that differ between groups.
+fn suggested(by: Grouped, noise: &Noise) -> RelativeChange {
+    match by {
+        Grouped::Device => noise.device,
+        Grouped::Day => noise.day,
+    }
+}
+
 impl Reported for Calibrated<'_> {
     fn document(&self, _: &Style) -> Document {
         let mut document = Document::new("Run-to-run noise");
@@ -114,6 +122,14 @@ impl Calibrated<'_> {
                 Cell::Number(proposed.get()),
             ]);
         }
+        if let Some(between) = found.between {
+            table.push([
+                Cell::text(between.by.key()),
+                Cell::count(between.groups as u64),
+                Cell::Missing,
+                Cell::Number(suggested(between.by, &found.proposed).get()),
+            ]);
+        }
         table
     }
 
@@ -121,10 +137,7 @@ impl Calibrated<'_> {
     fn policy(self) -> String {
         let noise = self.0.proposed;
         let learned = self.0.between.map(|between| {
-            let spread = match between.by {
-                Grouped::Device => noise.device,
-                Grouped::Day => noise.day,
-            };
+            let spread = suggested(between.by, &noise);
             format!("{} = {}\n", between.by.key(), spread.get())
         });
         format!(

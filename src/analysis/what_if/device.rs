@@ -163,7 +163,7 @@ impl There<'_> {
 
 /// Returns caveats of a projection to a device.
 pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = device.unknown_share().map(str::to_owned).into_iter().collect();
     let algorithmic = Some(OriginKind::Algorithmic);
     let from_shapes = analysis.kernels.iter().any(|kernel| kernel.provenance == algorithmic);
     if from_shapes {

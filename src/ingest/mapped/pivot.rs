@@ -272,6 +272,7 @@ impl<'a> Pivot<'a> {
         for (process, Counted { counters: seen, launches }) in passes.0 {
             reading.may_be_completed(Pass {
                 formulas: Arc::clone(&formulas),
+                source: 0,
                 counters: seen.into_iter().map(|at| counters[at].to_owned()).collect(),
                 unused: unused_of.get(&process).into_iter().flatten().cloned().collect(),
                 launches,

@@ -122,10 +122,10 @@ mod tests {
         let bench = h100().then_on(hint).launch("k", (1000, 256), (1, 1000.0), &[]);
         let all = bench.all(&Settings::default()).run;
         assert!(all.iter().all(|one| one.rule != "device-mismatch" && one.rule != RULE));
-        let bare = on("NVIDIA A100-SXM4-40GB MIG 3g.20gb").launch("k", (1000, 256), (1, 1.0), &[]);
+        let bare = on("NVIDIA H100 80GB HBM3 MIG 1g.10gb").launch("k", (1000, 256), (1, 1.0), &[]);
         assert_eq!(
             bare.found(RULE).message,
-            "launches could use only the part A100 SXM4 40GB MIG 3g.20gb of a device, but peaks are those of the whole"
+            "launches could use only the part H100 SXM5 80GB MIG 1g.10gb of a device, but peaks are those of the whole"
         );
         let context = using(bench, 20.0).found(RULE);
         assert_eq!(
