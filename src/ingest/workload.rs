@@ -270,7 +270,7 @@ pub(super) fn join_times(profile: &mut Profile) {
         .collect();
     for path in untimed {
         profile.check(format!(
-            "{path} has no times: start and end are equal; give timestamps.csv of the same workload with it"
+            "{path} has no times: give timestamps.csv of the same workload with it, which has them"
         ));
     }
     if gone.contains(&true) {

@@ -122,7 +122,7 @@ fn counters_without_times_ask_for_those_beside_them() {
         let inputs = [Input::text("pmc_perf.csv", text)];
         ingest::read(&inputs, &ingest::Options::default()).unwrap().checks
     };
-    let asked = "pmc_perf.csv has no times: start and end are equal; give timestamps.csv of the same workload with it";
+    let asked = "pmc_perf.csv has no times: give timestamps.csv of the same workload with it, which has them";
     assert!(checks(&text).iter().any(|check| check == asked), "{:?}", checks(&text));
     let whole = std::fs::read_to_string(folder().join("pmc_perf.csv")).unwrap();
     assert!(checks(&whole).iter().all(|check| check != asked));
