@@ -152,12 +152,14 @@ pub(super) fn view(engine: Engine, scope: Scope, facts: &Facts, limits: Limits) 
         let columns: Vec<String> = columns.collect();
         let from = match scope {
             Scope::Rank => "kernel_sums".to_owned(),
+            // A rank without a time for a kernel is neither its fastest nor its slowest.
             Scope::Run => {
                 let merged: Vec<String> = sums::sums(facts).iter().map(sums::Sum::merged).collect();
                 let key = key.join(", ");
                 format!(
                     "(\n    SELECT {key},\n      CAST(count(DISTINCT rank) AS DOUBLE) AS ranks,\n      \
-                     min(measured_s) AS measured_least_s,\n      max(measured_s) AS measured_greatest_s,\n      \
+                     min(nullif(measured_s, 0)) AS measured_least_s,\n      \
+                     max(nullif(measured_s, 0)) AS measured_greatest_s,\n      \
                      {}\n    FROM kernel_sums GROUP BY {key}\n  ) AS merged",
                     merged.join(",\n      ")
                 )
