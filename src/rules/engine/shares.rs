@@ -3,7 +3,7 @@
 use super::finding::{Confidence, Finding};
 use super::run::Run;
 use super::threshold::{Missing, Threshold};
-use crate::analysis::{Kernel, Moved};
+use crate::analysis::{Kernel, Moved, State};
 use crate::taxonomy::Kind;
 use crate::units::{Seconds, percent, si};
 
@@ -36,7 +36,9 @@ impl<'a> Together<'a> {
         if run.total() <= Seconds::ZERO {
             return Err(Missing("gpu__time_duration.sum"));
         }
-        let (kernels, time) = run.kernels(holds);
+        // What is left alone on purpose is no cause of the run's.
+        let counts = |kernel: &Kernel| kernel.state != State::Waived && holds(kernel);
+        let (kernels, time) = run.kernels(counts);
         let launches = kernels.iter().map(|kernel| kernel.launches).sum();
         Ok(Self { kernels, moved: Vec::new(), launches, time, share: run.share(time) })
     }
