@@ -329,7 +329,7 @@ fn imbalances(imbalances: &[Imbalance], has_runs: bool) -> Table {
         has_runs.then(|| Column::text("run", "run")).into_iter().collect();
     columns.extend([
         Column::text("axis", "axis"),
-        Column::number("size", "size", Form::Count),
+        Column::number("size", "positions", Form::Count),
         Column::number("slowest", "slowest", Form::Count),
         Column::number("slowest_s", "its time", Form::Time),
         Column::number("mean_s", "mean", Form::Time),
