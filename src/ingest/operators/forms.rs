@@ -341,6 +341,25 @@ pub(in crate::ingest) fn elementwise(cost: u8, tensor: &Tensor, passes: f64) -> 
     Some(Work::new(flops, per_element(cost), bytes, &INPUT_PASSES))
 }
 
+/// A softmax: `PyProf` counts a row as read twice forward, and twice with its gradient backward. One that stays on chip is
+/// read once.
+pub(in crate::ingest) fn softmax(cost: u8, tensor: &Tensor, backward: bool) -> Option<Work> {
+    static FORWARD: Basis = Basis::within(
+        "reads and writes of the input's size from shapes; of a row on chip one read less",
+        2.0 / 3.0,
+        1.0,
+    );
+    static BACKWARD: Basis = Basis::within(
+        "reads and writes of the input's size from shapes; of a row on chip two reads less",
+        0.6,
+        1.0,
+    );
+    let (passes, basis) = if backward { (5.0, &BACKWARD) } else { (3.0, &FORWARD) };
+    let work = elementwise(cost, tensor, passes)?;
+    let bytes = work.bytes.and_then(|bytes| Count::new(bytes.value, basis));
+    Some(Work { bytes, ..work })
+}
+
 /// A reduction: `cost` operations for each element and `last` at the end, writing `written` bytes.
 pub(in crate::ingest) fn reduction(
     cost: u8,

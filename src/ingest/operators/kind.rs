@@ -2,7 +2,7 @@
 
 use super::forms::{
     Work, Written, adam, batch_norm, bias, broadcasting, broadcasting_gradient, cell, convolution,
-    elementwise, embedding, embedding_bag, matmul, moved, ordered, product, reduction,
+    elementwise, embedding, embedding_bag, matmul, moved, ordered, product, reduction, softmax,
     squared_error,
 };
 use super::moved::Moved;
@@ -202,7 +202,7 @@ impl Kind {
                 broadcasting(3, &tensors.collect::<Vec<_>>(), Written::Widest)
             }
             Self::Activation(cost) => elementwise(cost, first?, if backward { 3.0 } else { 2.0 }),
-            Self::Softmax(cost) => elementwise(cost, first?, if backward { 5.0 } else { 3.0 }),
+            Self::Softmax(cost) => softmax(cost, first?, backward),
             Self::BatchNorm => batch_norm(first?, backward),
             Self::Dropout => elementwise(5, first?, 2.0),
             Self::Embedding => embedding(params, backward),
