@@ -170,6 +170,25 @@ fn saved_runs_and_reports_are_sides_too() {
     assert!(own.err.contains("cannot be its own yardstick"), "{}", own.err);
 }
 
+/// The policy takes the place of `[gate]`; the custom rule that its bound names is that of the configuration.
+#[test]
+fn a_policy_file_leaves_the_rest_of_the_configuration() {
+    let folder = folder();
+    let at = folder.path();
+    let rule = "[[custom-rule]]\nid = \"any\"\nwhen = 'share > 0.05'\nmessage = \"large\"\nseverity = \"high\"\n";
+    let bound = "[[gate.bound]]\nname = \"none\"\nmetric = \"findings\"\nrule = \"any\"\nmax = 0\n";
+    std::fs::write(at.join("rooflint.toml"), rule).unwrap();
+    std::fs::write(at.join("policy.toml"), bound).unwrap();
+    let with = |more: &[&str]| rooflint(at, &[&["gate", "main-0.csv"][..], more].concat());
+    let found = with(&["--policy", "policy.toml"]);
+    assert_eq!(found.code, 1, "{}{}", found.out, found.err);
+    // Without the configuration the rule is unknown, and one of its own takes the place of the other.
+    assert_eq!(with(&["--policy", "policy.toml", "--no-config"]).code, 2);
+    std::fs::write(at.join("own.toml"), rule.replace("> 0.05", "> 2") + bound).unwrap();
+    let own = with(&["--policy", "own.toml"]);
+    assert_eq!(own.code, 0, "{}{}", own.out, own.err);
+}
+
 #[test]
 fn calibration_can_be_pasted_into_a_policy() {
     let folder = folder();

@@ -145,3 +145,29 @@ fn savings_are_of_the_launches_that_are_compared() {
         }
     }
 }
+
+/// Nine tenths of the time for seven tenths of the operations: the same work would take longer, and the run has not.
+#[test]
+fn a_shorter_run_that_does_less_work_is_no_slower_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "all", |_| ALL);
+    runs(at, "less", |_| [Some(20.0), Some(0.7e8), Some(1e6), None]);
+    for seed in 0..3 {
+        let path = at.join(format!("less-{seed}.csv"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let shorter = |line: &str| match line.split(',').collect::<Vec<_>>().as_slice() {
+            [name, time, rest @ ..] if *time != "us" => {
+                format!("{name},{},{}\n", time.parse::<f64>().unwrap() * 0.9, rest.join(","))
+            }
+            _ => format!("{line}\n"),
+        };
+        std::fs::write(&path, text.lines().map(shorter).collect::<String>()).unwrap();
+    }
+    std::fs::write(at.join("rooflint.toml"), "[gate]\nnormalize = \"work\"\n").unwrap();
+    let arguments = ["gate", "less-*.csv", "--baseline", "all-*.csv", "--map", "map.toml", "-v"];
+    let found = rooflint(at, &[&arguments[..], &["--device", "L4"]].concat());
+    assert_eq!(found.code, 0, "{}", found.out);
+    let total = found.out.lines().find(|line| line.starts_with("Total")).unwrap();
+    assert!(total.ends_with("other work"), "{}", found.out);
+}

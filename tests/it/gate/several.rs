@@ -66,6 +66,10 @@ fn a_kernel_that_stayed_while_all_others_got_faster_does_not_fail() {
         let verdicts: Vec<Verdict> =
             of(&decision, "time", "kernel_d").iter().map(|check| check.verdict).collect();
         assert_eq!(verdicts, [Verdict::Unchanged], "{first}");
+        // Nor does one within its own limit of 5%, however far the others are.
+        let barely = |kernel: usize| if kernel == 3 { 1.02 } else { 0.8 };
+        let decision = decide(&before, &side(first + 50, |seed| six(seed, barely)));
+        assert_eq!(decision.outcome, Outcome::Passed, "{first}: {}", decision.reason);
         // One that takes longer fails, whatever the others do.
         let slower = |kernel: usize| if kernel == 3 { 1.1 } else { 0.8 };
         let decision = decide(&before, &side(first + 50, |seed| six(seed, slower)));
@@ -201,4 +205,66 @@ fn a_kernel_that_most_runs_lack_has_vanished() {
         Policy { required: vec!["kernel_c*".to_owned()], vanished: Action::None, ..policy };
     let decision = gate::judge(&variants(0), &variants(50), &policy, &setting);
     assert!(!decision.checks.iter().any(|check| check.rule == "required-kernel"), "{decision:?}");
+}
+
+/// The kernel is in one of five runs, where it takes 1.5 times as long: it has vanished, and is nothing else.
+#[test]
+fn a_kernel_that_most_runs_lack_is_gone_and_not_slower() {
+    let before = side(0, |seed| six(seed, |_| 1.0));
+    let lacking = |seed: usize| {
+        let all = six(seed, |kernel| if kernel == 3 { 1.5 } else { 1.0 });
+        all.into_iter().filter(|(name, _)| seed == 50 || name != "kernel_d").collect()
+    };
+    let decision = decide(&before, &side(50, lacking));
+    let rules = |rule| of(&decision, rule, "kernel_d").len();
+    assert_eq!(["vanished", "time", "kernel-total"].map(rules), [1, 0, 0], "{decision:?}");
+    assert_eq!(decision.outcome, Outcome::Passed, "{}", decision.reason);
+}
+
+/// Seven of twelve kernels take 10% longer: together they are beyond what all may share, unless the policy allows each as
+/// much, or waives them.
+#[test]
+fn what_many_kernels_share_follows_what_each_may_do() {
+    let twelve = |label: &str, moved: f64| {
+        let of = |at: u8| {
+            let level = 500.0 * if at < 7 { moved } else { 1.0 };
+            let name = format!("{}_kernel", (b'a' + at) as char);
+            (name, (0..8).map(|launch| level * (1.0 + 0.0005 * f64::from(launch))).collect())
+        };
+        run(label, &(0..12).map(of).collect::<Vec<_>>())
+    };
+    let (before, after) = (twelve("before", 1.0), twelve("after", 1.1));
+    let decided = |limits: &[Limit], waived: &[&str]| {
+        let waiver = |kernel: &&str| gate::GateWaiver {
+            selector: gate::Selector {
+                kernel: Some((*kernel).to_owned()),
+                ..gate::Selector::default()
+            },
+            metric: None,
+            reason: "accepted".to_owned(),
+            owner: None,
+            expires: None,
+        };
+        let mut policy = Policy {
+            noise_is_declared: true,
+            waivers: waived.iter().map(waiver).collect(),
+            ..Policy::default()
+        };
+        let loose = Limit::new(Metric::Total, RelativeChange::new(0.5));
+        policy.limits.extend([&[loose][..], limits].concat());
+        let setting = Setting { decides: true, ..Setting::default() };
+        let decision = gate::judge(&[before.clone()], &[after.clone()], &policy, &setting);
+        let many = decision.checks.iter().find(|check| check.rule == "many-kernels");
+        many.map(|check| (check.action, check.waived.is_some()))
+    };
+    let time = |worse: f64| Limit::new(Metric::Time, RelativeChange::new(worse));
+    let shared = Limit::new(Metric::CommonShift, RelativeChange::new(0.03));
+    let none = Limit { action: Action::None, ..time(0.2) };
+    assert_eq!(decided(&[], &[]), Some((Action::Fail, false)));
+    assert_eq!(decided(&[time(0.2)], &[]), Some((Action::None, false)));
+    // What the policy writes of the shared shift holds, and a limit that is off allows nothing.
+    assert_eq!(decided(&[time(0.2), shared], &[]), Some((Action::Fail, false)));
+    assert_eq!(decided(&[none], &[]), Some((Action::Fail, false)));
+    assert_eq!(decided(&[], &["*"]), Some((Action::Notice, true)));
+    assert_eq!(decided(&[], &["a_kernel", "b_kernel"]), Some((Action::Fail, false)));
 }
