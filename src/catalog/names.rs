@@ -45,7 +45,7 @@ pub(super) fn nearest(wanted: &str, names: &[(String, String)]) -> Vec<String> {
     const CLOSE: f64 = 0.85;
     const SHOWN: usize = 5;
     let wanted = normalized(wanted);
-    // The words of a text that is no name at all are not looked for in each name.
+    // No device has so long a name; comparing it with all of them takes seconds.
     if wanted.is_empty() || wanted.len() > LONGEST {
         return Vec::new();
     }

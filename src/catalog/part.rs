@@ -56,7 +56,7 @@ fn partition(part: &str) -> (Option<u64>, Option<u64>) {
         "NPS8" => Some(8),
         _ => None,
     });
-    // What is no partition at one end is none at all.
+    // Both halves must be known modes.
     if compute.is_none() || memory == Some(None) {
         return (None, None);
     }
@@ -269,7 +269,7 @@ mod tests {
             let part = found(slice, None).part.unwrap();
             assert_eq!(part.memory_share, Some(share), "{slice}");
         }
-        // 14 SMs of A100 for each slice; of Hopper only the export tells.
+        // 14 SMs for each slice of an A100; on Hopper the count must come from the export.
         let sms = |name| found(name, None).sms;
         assert_eq!(
             (sms("A100 SXM4 40GB MIG 3g.20gb"), sms("A100 SXM4 40GB MIG 1c.3g.20gb")),
@@ -317,7 +317,7 @@ mod tests {
                 .ends_with("memory bandwidth is that of the whole, as its share is not known")
         );
     }
-    /// A user may describe a part, and call it as it is called; what is none of the user's is no base.
+    /// A device file may describe a part under its own name. A part of a built-in device cannot be a base.
     #[test]
     fn a_part_that_the_user_describes_is_that_one() {
         let catalog = |text: &str| Catalog::builtin().with_text("own.toml", text);

@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(count(Some(Severity::High), Some("tail-effect")), 0.0);
     }
 
-    /// Three runs take 8 ms, one 16 ms: as for the total it is the median that counts, and the other run is told.
+    /// Three runs take 8 ms, one 16 ms: the median is judged, as for the total, and the message counts the other run.
     #[test]
     fn of_several_runs_the_median_is_bounded() {
         let runs = [8.0, 8.0, 16.0, 8.0].map(|time| run(vec![kernel("a", &[time * 1e-3])]));

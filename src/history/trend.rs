@@ -272,7 +272,7 @@ fn found(track: &Track, metric: TrendMetric, least: RelativeChange) -> Found {
         ..Line::default()
     };
     let runs = track.medians(|held| Some(held.time_s.get()));
-    // What a launch takes longer is no part of the launches that a run has more.
+    // A slower launch and more launches are two changes: the time of a launch does not contain the second.
     let means = match metric {
         TrendMetric::Time | TrendMetric::Headroom => {
             track.medians(|held| held.mean_s().map(Seconds::get))

@@ -233,7 +233,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                     .map(|observed| observed.complete(&mut profile, before.0)),
             };
             match result {
-                Ok(told) => beside.extend(told),
+                Ok(found) => beside.extend(found),
                 Err(error) => {
                     if input.is_named() || options.strict {
                         return Err(error);

@@ -21,7 +21,7 @@ pub(super) struct Observed {
     pub(super) passes: Vec<Pass>,
 }
 
-/// What a file tells of other files.
+/// What a file says about other files.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     pub(super) machines: Vec<Machine>,

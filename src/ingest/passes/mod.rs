@@ -215,7 +215,7 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
     }
     let nearness = |one: usize, two: usize| places[one].nearness(&places[two]);
     let mut is_joined = vec![false; passes.len()];
-    let mut told = 0;
+    let mut merged = 0;
     let mut unclear: BTreeSet<usize> = BTreeSet::new();
     for host in 0..passes.len() {
         if is_joined[host] {
@@ -254,8 +254,8 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
             let (before, after) = passes.split_at_mut(donor);
             before[host].take(&after[0], &pairs);
             is_joined[donor] = true;
-            told += 1;
-            if told <= NAMED {
+            merged += 1;
+            if merged <= NAMED {
                 profile.notes.push(words(profile, &passes[host], &passes[donor], pairs.len()));
             }
             joined.push(donor);
@@ -265,8 +265,8 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
             compute(profile, passes, &all);
         }
     }
-    if told > NAMED {
-        let more = counted((told - NAMED) as u64, "more pass", "more passes");
+    if merged > NAMED {
+        let more = counted((merged - NAMED) as u64, "more pass", "more passes");
         profile.notes.push(format!("joined {more} in the same way"));
     }
     let apart: Vec<String> = unclear

@@ -98,3 +98,23 @@ fn summaries_of_ranks_keep_both_ends() {
     let fleet = rooflint(folder.path(), &["fleet", "rank.json"]);
     assert!(fleet.out.contains("1.79 ms of 2.00 ms judged (1.12–11.2×)"), "{}", fleet.out);
 }
+
+/// On an A100 of 19.5 TFLOP/s the operations take 3.08 ms, or a tenth of that: the projection is what it takes at most.
+#[test]
+fn a_projection_of_counts_that_may_be_too_high_is_an_upper_bound() {
+    let projected = |bounds: &str| {
+        let folder = folder(bounds);
+        let what_if = ["now.csv", "--what-if", "A100 SXM4 80GB"];
+        let text = run(folder.path(), &[&what_if[..], &["--full"]].concat()).out;
+        let json = run(folder.path(), &[&what_if[..], &["--format", "json"]].concat()).out;
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let all = json["what_if"].as_array().unwrap();
+        let ends = ["is_lower_bound", "is_upper_bound"];
+        (text.contains('≤'), ends.map(|end| all[all.len() - 1]["totals"][end].as_bool().unwrap()))
+    };
+    assert_eq!(projected("").1, [false, false]);
+    assert_eq!(projected(", low = 0.1"), (true, [false, true]));
+    assert_eq!(projected(", high = 10").1, [true, false]);
+    // With both it is neither.
+    assert_eq!(projected(", low = 0.1, high = 10").1, [true, true]);
+}

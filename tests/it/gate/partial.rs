@@ -342,6 +342,8 @@ fn devices_and_days_are_learned_and_used() {
     );
     // Half as much again, as three devices have not shown the worst.
     assert!(found.out.contains("\ndevice = 0.04"), "{}", found.out);
+    let table = learn(&["--groups", "device", "--format", "csv"]).out;
+    assert!(table.contains("\ndevice,3,,0.04"), "{table}");
     assert!(!learn(&[]).out.contains("device ="), "not without groups");
     let one = rooflint(at, &[&["calibrate", "x-*.csv", "--groups", "day"], &common[..]].concat());
     assert_eq!(one.code, 2, "{}", one.out);

@@ -221,8 +221,8 @@ fn a_kernel_that_most_runs_lack_is_gone_and_not_slower() {
     assert_eq!(decision.outcome, Outcome::Passed, "{}", decision.reason);
 }
 
-/// Seven of twelve kernels take 10% longer: together they are beyond what all may share, unless the policy allows each as
-/// much, or waives them.
+/// Seven of twelve kernels take 10% longer, which exceeds the limit on what kernels share, unless the policy allows each
+/// of them as much, or waives them.
 #[test]
 fn what_many_kernels_share_follows_what_each_may_do() {
     let twelve = |label: &str, moved: f64| {

@@ -166,11 +166,26 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
             "number or text",
         ),
         ("devices", json!({ "name": "H1000" }), "unknown device"),
+        // What a call would ignore.
+        (
+            "explain",
+            json!({ "rule": "tail-effect", "files": [DEMO] }),
+            "a rule is documented without files",
+        ),
+        ("predict", json!({ "sizes": { "m": 1 } }), "sizes is of no use without kernel"),
+        (
+            "predict",
+            json!({ "kernel": "gemm", "sizes": { "m": 1 } }),
+            "sizes is of no use without device",
+        ),
     ] {
         let (result, text) = client.call(tool, arguments.clone());
         assert_eq!(result["isError"], true, "{arguments}: {text}");
         assert!(text.contains(says), "{arguments}: {text}");
     }
+    // JSON has one kind of number.
+    let (result, text) = client.call("analyze", json!({ "files": [DEMO], "top": 3.0 }));
+    assert_ne!(result["isError"], true, "{text}");
     for (line, code) in [
         ("{", -32700),
         ("[]", -32600),
