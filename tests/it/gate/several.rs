@@ -1,5 +1,7 @@
 //! Several runs per side: what a part of them, or of their launches, must not decide, and what must not hide in it.
 
+use std::slice::from_ref;
+
 use rooflint::compare::Run;
 use rooflint::gate::{
     self, Action, Check, Decision, Limit, Metric, Outcome, Policy, Setting, Verdict,
@@ -253,7 +255,7 @@ fn what_many_kernels_share_follows_what_each_may_do() {
         let loose = Limit::new(Metric::Total, RelativeChange::new(0.5));
         policy.limits.extend([&[loose][..], limits].concat());
         let setting = Setting { decides: true, ..Setting::default() };
-        let decision = gate::judge(&[before.clone()], &[after.clone()], &policy, &setting);
+        let decision = gate::judge(from_ref(&before), from_ref(&after), &policy, &setting);
         let many = decision.checks.iter().find(|check| check.rule == "many-kernels");
         many.map(|check| (check.action, check.waived.is_some()))
     };
