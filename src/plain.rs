@@ -384,6 +384,25 @@ mod tests {
         }
     }
 
+    /// The time of a comparison grows with the product of the lengths.
+    #[test]
+    fn long_names_are_compared_by_their_beginnings() {
+        let long = |end: &str| format!("{}{end}", "gemm".repeat(COMPARED / 4));
+        // As many letters as are compared whole, of which one differs.
+        let at = long("");
+        let other = format!("n{}", &at[1..]);
+        assert_eq!(likeness(&at, &at), 1.0);
+        assert_eq!((distance(&at, &other), distance(&at, &at)), (1, 0));
+        // Longer ones: by their beginnings, and like no short name.
+        assert_eq!(likeness(&long("a"), &long("bcd")), 1.0);
+        assert_eq!(likeness(&long("a"), &at), 0.0);
+        assert_eq!(distance(&long("a"), &long("a")), 0);
+        assert_eq!(distance(&long("a"), &long("bcd")), COMPARED + 3);
+        assert_eq!(distance(&long("é"), "gemm"), COMPARED + 1);
+        let [one, two] = ["a", "b"].map(|end| "x".repeat(10_000_000) + end);
+        assert_eq!(likeness(&one, &two), 1.0);
+    }
+
     #[test]
     fn the_operating_system_has_no_numbers() {
         let missing = std::fs::read("no/such/file").unwrap_err();

@@ -121,7 +121,13 @@ fn confidence(ground: Ground, counted: Confidence, by_likelihood: bool) -> Optio
 /// Returns the reason of a state.
 fn reason(ground: Ground, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
     let headroom = kernel.headroom().unwrap_or(1.0);
-    let below = || format!(", below the threshold of {:.1}", setting.threshold);
+    // As it was set: 1.75 is not 1.8.
+    let below = |headroom: f64| {
+        let rounds_to_it = units::factor(headroom) == units::factor(setting.threshold);
+        let just = if rounds_to_it { "just " } else { "" };
+        format!(", {just}below the threshold of {:?}", setting.threshold)
+    };
+    let at_most = kernel.headroom_likely().unwrap_or(headroom);
     let likely = |rest: &str| {
         let rest = format!(
             "{}, assuming no redundant work of its units{}",
@@ -129,7 +135,7 @@ fn reason(ground: Ground, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -
             // Once is enough.
             if kernel.by_utilization { String::new() } else { busiest(kernel) }
         );
-        Reason::times(kernel.headroom_likely().unwrap_or(headroom), &rest)
+        Reason::times(at_most, &rest)
     };
     match ground {
         Ground::Link => across_link(kernel).into(),
@@ -154,7 +160,7 @@ fn reason(ground: Ground, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -
         Ground::Fair | Ground::FairIfCounted if kernel.may_need_less() => {
             at(kernel, sums, headroom, "")
         }
-        Ground::Fair | Ground::FairIfCounted => at(kernel, sums, headroom, &below()),
+        Ground::Fair | Ground::FairIfCounted => at(kernel, sums, headroom, &below(headroom)),
         Ground::TooLittle => {
             let floor = microseconds(setting.floor);
             ratio(kernel, headroom, &format!(", but savings are below {floor}"))
@@ -170,7 +176,7 @@ fn reason(ground: Ground, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -
             ratio(kernel, headroom, &format!(", which its grid and usual losses explain{left}"))
         }
         Ground::LikelyNear => likely(""),
-        Ground::LikelyFair => likely(&below()),
+        Ground::LikelyFair => likely(&below(at_most)),
     }
 }
 

@@ -317,6 +317,29 @@ mod tests {
                 .ends_with("memory bandwidth is that of the whole, as its share is not known")
         );
     }
+
+    /// A driver that states the units of the whole device, or more, says nothing of its part.
+    #[test]
+    fn more_units_than_a_part_can_have_are_not_its_own() {
+        for (name, stated, sms) in [
+            ("A100 SXM4 40GB MIG 3g.20gb", 109, Some(42)),
+            ("A100 SXM4 40GB MIG 3g.20gb", 0, Some(42)),
+            ("A100 SXM4 40GB MIG 3g.20gb", 44, Some(44)),
+            ("H100 SXM5 80GB MIG 1g.10gb", 133, None),
+            ("H100 SXM5 80GB MIG 1g.10gb", 16, Some(16)),
+            ("MI300X CPX/NPS4", 304, Some(38)),
+            ("MI300X CPX/NPS4", 305, Some(38)),
+            ("MI300X CPX/NPS4", 37, Some(37)),
+        ] {
+            assert_eq!(found(name, Some(stated)).sms, sms, "{name} with {stated}");
+        }
+        // All peaks then are those of the whole.
+        let slice = found("H100 SXM5 80GB MIG 1g.10gb", Some(133));
+        let whole = found("H100 SXM5 80GB", None);
+        assert_eq!(peak(&slice, Pipe::Fp16Matrix), peak(&whole, Pipe::Fp16Matrix));
+        assert_eq!(slice.part.unwrap().compute_share, None);
+    }
+
     /// A device file may describe a part under its own name. A part of a built-in device cannot be a base.
     #[test]
     fn a_part_that_the_user_describes_is_that_one() {

@@ -116,3 +116,25 @@ fn a_wrong_device_is_told_with_the_one_that_fits() {
         ]
     );
 }
+
+/// Two GPUs of one model: what their launches contradict is a note, not another model. Attributes that differ are.
+#[test]
+fn gpus_of_one_model_are_one_device() {
+    let table = |second: &str| {
+        read(&format!(
+            "source,kernel,process,id,launches,grid_x,threads_per_block,device,device_ordinal,device_max_sm_clock_hz,\
+             duration_s,dram_bytes,sm_clock_hz\n\
+             a.csv,copy,0,0,1,64,256,NVIDIA H200,0,1980000000,1e-3,4e9,1500000000\n\
+             a.csv,copy,0,1,1,64,256,NVIDIA H200,1,{second}\n"
+        ))
+    };
+    let judged = |second: &str| Session::default().judge(&table(second)).unwrap().analysis;
+    let one = judged("1980000000,1e-3,4e9,5000000000");
+    let [used] = one.devices.as_slice() else { panic!("one device") };
+    assert_eq!(used.name(), "H200 SXM 141GB");
+    let faster = "launches ran at 5000 MHz, more than the 1980 MHz that H200 SXM 141GB reaches";
+    assert_eq!(used.notes.as_slice(), [faster]);
+    assert_eq!((one.kernels.len(), one.kernels[0].launches), (1, 2));
+    let two = judged("1200000000,1e-3,4e9,5000000000");
+    assert_eq!(two.devices.len(), 2, "{:?}", two.devices[0].notes);
+}

@@ -5,7 +5,8 @@
 
 use std::collections::HashSet;
 
-use crate::ingest::split::fields;
+use crate::ingest::rows::{self, fields};
+use crate::ingest::timeline::{Tables, Turn, read_tables};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{DeviceHint, Head, Origin, Profiler, Quantity, Values};
 use crate::units::si;
@@ -58,7 +59,7 @@ impl Columns {
         if !line.contains("cpu_time_total") {
             return None;
         }
-        let titles = fields(line);
+        let titles = fields(line, b',');
         let at = |title: &str| titles.iter().position(|one| one == title);
         let gpu = at("self_device_time_total").or_else(|| at("self_cuda_time_total"))?;
         Some(Self {
@@ -92,6 +93,7 @@ fn sniff(sample: &Sample) -> Sniff {
 }
 
 /// A row of a table.
+#[derive(Debug)]
 struct Row {
     /// The table of the file that it is in.
     table: usize,
@@ -122,7 +124,14 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             .error("the averages of the PyTorch profiler have no time of the GPU")
             .help("record it: torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"));
     };
-    let Rows { rows, totals } = rows(reading, &columns)?;
+    let (gpu, is_text, width) = (columns.title.clone(), columns.is_text, columns.width);
+    let mut tables = Rows { columns: Some(columns), rows: Vec::new(), totals: vec![None] };
+    if is_text {
+        tables.read_text(reading)?;
+    } else {
+        read_tables(reading, width, &mut tables)?;
+    }
+    let Rows { rows, totals, .. } = tables;
     // The range around a compiled kernel has the kernel's name and its time; that around anything else has no time of its own.
     let is_kernel = |row: &Row| row.name.starts_with("triton_");
     let is_range = |row: &&Row| row.cpu > 0.0 && row.gpu <= 0.0 && !is_kernel(row);
@@ -131,7 +140,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     };
     let launching = of(&mut rows.iter().filter(|row| row.cpu > 0.0 && row.gpu > 0.0));
     let ranges = &of(&mut rows.iter().filter(is_range)) - &launching;
-    let origin = reading.origin(&Origin::measured(&columns.title));
+    let origin = reading.origin(&Origin::measured(&gpu));
     let device = reading.hint(DeviceHint::default());
     let mut values = Values::default();
     let (mut operators, mut moved, mut cut) = (0_u64, 0_u64, 0_u64);
@@ -170,7 +179,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             .help(EXPORT));
     }
     let source = &mut reading.source;
-    source.dialect = if columns.is_text {
+    source.dialect = if is_text {
         "table of key_averages()".to_owned()
     } else {
         "attributes of key_averages() as CSV".to_owned()
@@ -212,47 +221,31 @@ fn is_annotation(name: &str) -> bool {
     STARTS.iter().any(|start| name.starts_with(start))
 }
 
-/// What a table holds.
+/// What the tables of a file hold.
+#[derive(Debug)]
 struct Rows {
+    /// Those of the table that is read; `None` in one without times of the GPU.
+    columns: Option<Columns>,
     rows: Vec<Row>,
     /// For each table the time of all kernels, copies and fills in seconds, as a line below it says.
     totals: Vec<Option<f64>>,
 }
 
-/// All rows below the header.
-fn rows(reading: &mut Reading<'_>, columns: &Columns) -> Result<Rows, IngestError> {
-    let (mut rows, mut totals) = (Vec::new(), vec![None]);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if reading.read_line(&mut line)? == 0 {
-            return Ok(Rows { rows, totals });
-        }
-        let text = String::from_utf8_lossy(&line).into_owned();
-        let text = text.trim_end_matches(['\r', '\n']);
-        if let Some((of, time)) = text.split_once(" time total: ")
-            && of.starts_with("Self ")
-            && of != "Self CPU"
-        {
-            if let Some(last) = totals.last_mut() {
-                *last = seconds(time.trim()).filter(|total| *total > 0.0);
-            }
-            totals.push(None);
-        }
-        let is_frame = text.trim().is_empty()
-            || text.starts_with("---")
-            || text.starts_with("Self ") && text.contains("time total:");
-        if is_frame {
-            continue;
-        }
-        let parts: Vec<String> =
-            if columns.is_text { cells(text).map(str::to_owned).collect() } else { fields(text) };
+impl Rows {
+    /// Adds what a row says.
+    fn add(
+        &mut self,
+        reading: &mut Reading<'_>,
+        (line, text): (u64, &str),
+        parts: &[String],
+    ) -> Result<(), IngestError> {
         reading.source.rows += 1;
-        let number = reading.line();
+        let Some(columns) = &self.columns else {
+            return reading.skip(line, None, text, "its table has no time of the GPU");
+        };
         if parts.len() != columns.width {
             let reason = format!("{} cells instead of {}", parts.len(), columns.width);
-            reading.skip(number, None, text, reason)?;
-            continue;
+            return reading.skip(line, None, text, reason);
         }
         let time = |at: usize| {
             let cell = parts[at].as_str();
@@ -262,12 +255,62 @@ fn rows(reading: &mut Reading<'_>, columns: &Columns) -> Result<Rows, IngestErro
         let count = parts[columns.count].parse().ok();
         match (count, time(columns.cpu), time(columns.gpu)) {
             (Some(count), Some(cpu), Some(gpu)) => {
-                let table = totals.len() - 1;
+                let table = self.totals.len() - 1;
                 let name = parts[columns.name].clone();
-                rows.push(Row { table, line: number, name, count, cpu, gpu });
+                self.rows.push(Row { table, line, name, count, cpu, gpu });
+                Ok(())
             }
-            _ => reading.skip(number, None, text, "a count or a time cannot be read")?,
+            _ => reading.skip(line, None, text, "a count or a time cannot be read"),
         }
+    }
+
+    /// Reads what is printed below the titles.
+    fn read_text(&mut self, reading: &mut Reading<'_>) -> Result<(), IngestError> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if reading.read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+            let text = String::from_utf8_lossy(&line);
+            let text = text.trim_end_matches(['\r', '\n']);
+            if let Some((of, time)) = text.split_once(" time total: ")
+                && of.starts_with("Self ")
+                && of != "Self CPU"
+            {
+                if let Some(last) = self.totals.last_mut() {
+                    *last = seconds(time.trim()).filter(|total| *total > 0.0);
+                }
+                self.totals.push(None);
+            }
+            let is_frame = text.trim().is_empty()
+                || text.starts_with("---")
+                || text.starts_with("Self ") && text.contains("time total:");
+            if is_title(text) {
+                self.columns = Columns::of(text);
+            } else if !is_frame {
+                let parts: Vec<String> = cells(text).map(str::to_owned).collect();
+                let number = reading.line();
+                self.add(reading, (number, text), &parts)?;
+            }
+        }
+    }
+}
+
+impl Tables for Rows {
+    fn turn(&mut self, _: &mut Reading<'_>, row: &rows::Row) -> Result<Turn, IngestError> {
+        let text = row.whole();
+        if !is_title(&text) {
+            return Ok(Turn::Row);
+        }
+        self.columns = Columns::of(&text);
+        Ok(self.columns.as_ref().map_or(Turn::Away, |columns| Turn::Titles(columns.width)))
+    }
+
+    fn row(&mut self, reading: &mut Reading<'_>, row: &rows::Row) -> Result<(), IngestError> {
+        let width = self.columns.as_ref().map_or(0, |columns| columns.width);
+        let parts: Vec<String> = (0..width).map(|at| row.text(at)).collect();
+        self.add(reading, (row.line(), &row.whole()), &parts)
     }
 }
 
@@ -356,6 +399,34 @@ Self CUDA time total: 8.000ms\n";
             aten::mm,2,5.5,9.0,40.0,100\n\
             \"gemm<1, 2>\",2,0,0,40.0,0\n";
         assert_eq!(read(text), Ok(vec![("gemm<1, 2>".to_owned(), 2, 20.0)]));
+    }
+
+    /// A header inside names the columns of what is below it, and a quoted name may have several lines.
+    #[test]
+    fn later_titles_and_names_of_several_lines_are_read() {
+        let csv = "key,count,self_cpu_time_total,cpu_time_total,self_device_time_total,device_time_total\n\
+            gemm,2,0,0,40,40\n\
+            key,count,self_cpu_time_total,cpu_time_total,device_time_total,self_device_time_total\n\
+            foo,2,0,0,70,50\n\
+            ,key,count,self_cpu_time_total,cpu_time_total,self_cuda_time_total\n\
+            0,\"axpy(float*,\n int)\",1,0,0,9\n";
+        let row = |name: &str, count, time| (name.to_owned(), count, time);
+        let kernels =
+            vec![row("gemm", 2, 20.0), row("foo", 2, 25.0), row("axpy(float*,  int)", 1, 9.0)];
+        assert_eq!(read(csv), Ok(kernels));
+        let text = "\
+ Name    Self CPU %      Self CPU   CPU total %     CPU total     Self CUDA    CUDA total    CUDA Mem    # of Calls  \n\
+ gemm     0.00%     0.000us     0.00%     0.000us     5.000ms     6.000ms     0 b     2  \n\
+Self CPU time total: 2.0s\n\
+Self CUDA time total: 5.000ms\n\
+ Name    Self CPU %      Self CPU   CPU total %     CPU total     CUDA total    Self CUDA    # of Calls  \n\
+ axpy     0.00%     0.000us     0.00%     0.000us     8.000ms     7.000ms     1  \n\
+ Name    Self CPU %      Self CPU   CPU total %     CPU total    # of Calls  \n\
+ aten::mm     1.00%     1.000us     1.00%     2.000us     1  \n";
+        assert_eq!(read(text), Ok(vec![row("gemm", 2, 2500.0), row("axpy", 1, 7000.0)]));
+        let profile = read_text("a.txt", text, &Options::default()).unwrap();
+        let skips = &profile.sources[0].skips;
+        assert!(skips.first[0].reason.contains("no time of the GPU"), "{skips:?}");
     }
 
     #[test]

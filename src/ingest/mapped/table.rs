@@ -559,13 +559,15 @@ impl<'a> Table<'a> {
             Some(whole) => String::from_utf8_lossy(whole).into_owned(),
             None => written,
         };
+        let number = number_of_device(&said);
         let mut hint = DeviceHint::default();
-        if let Some(name) = self.mapping.devices.get(&said).or(self.mapping.device.as_ref()) {
+        let named = self.mapping.devices.get(&said).or_else(|| self.mapping.devices.get(number));
+        if let Some(name) = named.or(self.mapping.device.as_ref()) {
             hint.name = Some(name.clone());
             hint.name_from = Some(self.mapping.path.clone());
         }
-        if said.bytes().all(|byte| byte.is_ascii_digit()) {
-            hint.ordinal = Some(said).filter(|ordinal| !ordinal.is_empty());
+        if number.bytes().all(|byte| byte.is_ascii_digit()) {
+            hint.ordinal = Some(number.to_owned()).filter(|ordinal| !ordinal.is_empty());
         } else if hint.name.is_none() || !self.mapping.devices.contains_key(&said) {
             hint.name = Some(said);
             hint.name_from.clone_from(&self.mapping.plain.device);
@@ -574,4 +576,11 @@ impl<'a> Table<'a> {
         self.hints.push((text.to_vec(), id));
         id
     }
+}
+
+/// The number of a device without the word before it, which rocprofv3 and frameworks write: `Agent 4`, `GPU 0`, `cuda:1`.
+fn number_of_device(text: &str) -> &str {
+    const BEFORE: [&str; 5] = ["Agent ", "GPU ", "Device ", "cuda:", "hip:"];
+    let number = BEFORE.iter().find_map(|before| text.strip_prefix(before));
+    number.filter(|number| number.parse::<u32>().is_ok()).unwrap_or(text)
 }

@@ -29,6 +29,10 @@ fn sniff(sample: &Sample) -> Sniff {
 
 fn columns(header: &[String]) -> Option<TotalColumns> {
     let titles = Titles(header);
+    // `mpi_event_sum` has all of them, and says beside each call what made it.
+    if titles.at("Source").is_some() {
+        return None;
+    }
     let pair = |one, two| Some([titles.at(one)?, titles.at(two)?]);
     let kind = titles.at("Category").map(|at| (at, "CUDA_KERNEL"));
     Some(TotalColumns {
@@ -73,4 +77,26 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     read_tables(reading, width, &mut sums)?;
     sums.0.finish(reading);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+
+    const KERNELS: &str = "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n\
+        100.0,7000000,100,70000.0,70000.0,60000,80000,1000.0,gemm\n";
+    const CALLS: &str = "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Source,Name\n\
+        70.0,7000000,100,70000.0,70000.0,60000,80000,1000.0,collectives,MPI_Allreduce\n";
+
+    /// `mpi_event_sum` has the columns of a table of kernels.
+    #[test]
+    fn calls_of_mpi_are_no_kernels() {
+        for text in [format!("{KERNELS}\n{CALLS}"), format!("{CALLS}\n{KERNELS}")] {
+            let profile = read_text("sums.csv", text.leak(), &Options::default()).unwrap();
+            let names: Vec<&str> = profile.iter().map(|launch| launch.kernel()).collect();
+            assert_eq!(names, ["gemm"]);
+        }
+        let error = read_text("sums.csv", CALLS, &Options::default()).unwrap_err();
+        assert!(error.to_string().contains("table of calls or ranges"), "{error}");
+    }
 }

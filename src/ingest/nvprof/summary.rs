@@ -44,6 +44,8 @@ struct Summary {
     totals: Option<Totals>,
     /// The table that comes is of calls of the host: without a column of types, a message says so.
     is_host: bool,
+    /// The tables that come are of parts of the same run, or of something else: a message says so.
+    is_elsewhere: bool,
 }
 
 impl Tables for Summary {
@@ -65,13 +67,19 @@ impl Tables for Summary {
             let text = row.whole();
             if text.contains("API calls:") || text.contains("Profiling result:") {
                 self.is_host = text.contains("API calls:");
-            } else if text.ends_with("result:") {
+                self.is_elsewhere &= self.is_host;
+            } else if text.trim_end().ends_with("result:") {
+                self.is_elsewhere = true;
                 return Ok(Turn::Away);
             }
             return Ok(Turn::Taken);
         }
+        if row.cell(0) == b"Range" {
+            // Below it are the launches of an NVTX range, which the table of all has, too.
+            return Ok(Turn::Away);
+        }
         if let Some(header) = header_again(reading, row, &WANTED)? {
-            if self.is_host && !has(&header, &["Type"]) {
+            if self.is_elsewhere || self.is_host && !has(&header, &["Type"]) {
                 return Ok(Turn::Away);
             }
             let width = header.len();
@@ -153,7 +161,13 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let (header, numerals) = begin(reading, &WANTED, &["Time(%)", "Time", "Avg", "Min", "Max"])?;
     let width = header.len();
     reading.source.dialect = format!("GPU summary, {width} columns; times are averages");
-    let mut summary = Summary { numerals, header: Some(header), totals: None, is_host: false };
+    let mut summary = Summary {
+        numerals,
+        header: Some(header),
+        totals: None,
+        is_host: false,
+        is_elsewhere: false,
+    };
     read_tables(reading, width, &mut summary)?;
     if let Some(totals) = summary.totals {
         totals.finish(reading);
@@ -164,6 +178,31 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 #[cfg(test)]
 mod tests {
     use crate::ingest::{Options, read_text};
+
+    /// The tables of NVTX ranges repeat launches of the table of all, with other units.
+    #[test]
+    fn launches_of_ranges_count_once() {
+        let header = "\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n";
+        let text = format!(
+            "==7== Profiling result:\n{header},%,ms,,us,us,us,\n\
+             \"GPU activities\",70.0,7.0,100,70.0,60.0,80.0,\"gemm\"\n\
+             \"API calls\",70.0,7.0,110,70.0,60.0,80.0,\"cudaLaunchKernel\"\n\n\
+             ==7== NVTX result:\n==7==   Thread \"<unnamed>\" (id = 1)\n==7==     Domain \"<unnamed>\"\n\
+             ==7==       Range \"step\"\n{header},%,ms,,ms,ms,ms,\n\
+             \"Range\",100.0,171.0,1,171.0,171.0,171.0,\"step\"\n\
+             \"GPU activities\",70.0,6.9,99,0.07,0.06,0.08,\"gemm\"\n\
+             ==8== Profiling result:\n{header},%,ms,,us,us,us,\n\
+             \"GPU activities\",70.0,1.0,10,100.0,100.0,100.0,\"axpy\"\n"
+        );
+        // Without its messages, the rows of ranges tell.
+        let bare: Vec<&str> = text.lines().filter(|line| !line.starts_with("==")).collect();
+        for text in [text.clone(), bare.join("\n")] {
+            let profile = read_text("summary.csv", text.leak(), &Options::default()).unwrap();
+            let counts: Vec<(&str, u32)> =
+                profile.iter().map(|launch| (launch.kernel(), launch.head.count)).collect();
+            assert_eq!(counts, [("gemm", 100), ("axpy", 10)]);
+        }
+    }
 
     /// CUDA 8, whose tables have no column of types, without the messages between them.
     #[test]

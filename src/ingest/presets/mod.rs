@@ -12,8 +12,12 @@ use crate::model::{Profiler, Recorded};
 /// These profilers write their header first, after a title at most; messages of a program may precede it.
 const HEADER_WITHIN: usize = 100;
 
-/// Derived sizes of rocprof 1, by the names that it has had since ROCm 5.
-const SIZES: &[(&str, &str)] = &[("FetchSize", "FETCH_SIZE"), ("WriteSize", "WRITE_SIZE")];
+/// Columns that other versions name otherwise: derived sizes of rocprof 1 before ROCm 5, LDS of rocprofv3 before it lists registers.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("FetchSize", "FETCH_SIZE"),
+    ("WriteSize", "WRITE_SIZE"),
+    ("Group_Segment_Size", "LDS_Block_Size"),
+];
 
 /// Said of tables that may have the counters of AMD's devices.
 const HAS_COUNTERS: bool = true;
@@ -68,14 +72,15 @@ impl Preset {
             // Its copies are in a table of their own.
             reading.source.recorded = Recorded::Kernels;
         }
+        let made = |mapping: &Mapping| {
+            if self.has_counters { with_counters(mapping) } else { Ok(vec![mapping.clone()]) }
+        };
         let mappings = match &*self.mapping {
-            Ok(mapping) if self.has_counters => {
-                // Version 1 has two names for derived sizes.
-                let other = mapping.clone().with_columns(SIZES);
-                let others = if other == *mapping { Ok(Vec::new()) } else { with_counters(&other) };
-                with_counters(mapping).and_then(|own| Ok([own, others?].concat()))
+            Ok(mapping) => {
+                let other = mapping.clone().with_columns(OTHER_NAMES);
+                let others = if other == *mapping { Ok(Vec::new()) } else { made(&other) };
+                made(mapping).and_then(|own| Ok([own, others?].concat()))
             }
-            Ok(mapping) => Ok(vec![mapping.clone()]),
             Err(error) => Err(error.clone()),
         };
         let mappings = mappings.map_err(|error| reading.error(error.to_string()))?;
@@ -190,6 +195,7 @@ presets! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Quantity;
 
     #[test]
     fn every_preset_is_a_mapping_and_found_by_name() {
@@ -221,5 +227,67 @@ mod tests {
                 .collect();
             assert_eq!(claims, [format.name], "{header}");
         }
+    }
+
+    /// A table that is compiled in, as launches of kernel, GPU, nanoseconds and bytes of shared memory.
+    fn launches(text: String) -> Vec<(String, Option<String>, f64, Option<f64>)> {
+        let profile =
+            crate::ingest::read_text("run.csv", text.leak(), &Default::default()).unwrap();
+        let launches = profile.iter().map(|launch| {
+            let value = |quantity| launch.value(quantity);
+            let device = profile.devices.get(usize::from(launch.head.device.0));
+            (
+                launch.kernel().to_owned(),
+                device.and_then(|device| device.ordinal.clone()),
+                (value(Quantity::Duration).unwrap() * 1e9).round(),
+                value(Quantity::SharedMemoryPerBlock),
+            )
+        });
+        launches.collect()
+    }
+
+    /// Later versions of rocprofv3 list registers, name LDS otherwise, and write a word before the number of the GPU.
+    #[test]
+    fn kernel_traces_of_all_versions_of_rocprofv3_are_read() {
+        for (columns, values) in [
+            ("\"Private_Segment_Size\",\"Group_Segment_Size\"", "0,512"),
+            (
+                "\"LDS_Block_Size\",\"Scratch_Size\",\"VGPR_Count\",\"Accum_VGPR_Count\",\"SGPR_Count\"",
+                "512,0,8,0,16",
+            ),
+        ] {
+            let text = format!(
+                "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Stream_Id\",\"Thread_Id\",\"Dispatch_Id\",\"Kernel_Id\",\
+                 \"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\",{columns},\
+                 \"Workgroup_Size_X\",\"Workgroup_Size_Y\",\"Workgroup_Size_Z\",\"Grid_Size_X\",\"Grid_Size_Y\",\"Grid_Size_Z\"\n\
+                 \"KERNEL_DISPATCH\",\"Agent 4\",1,0,9,1,16,\"add\",1,1000,3000,{values},64,1,1,1024,1,1\n\
+                 \"KERNEL_DISPATCH\",5,1,0,9,2,16,\"add\",2,1000,4000,{values},64,1,1,1024,1,1\n"
+            );
+            let add = |gpu: &str, time| ("add".to_owned(), Some(gpu.to_owned()), time, Some(512.0));
+            assert_eq!(launches(text), [add("4", 2000.0), add("5", 3000.0)]);
+        }
+    }
+
+    /// Ratios and rates keep the name of the metric that they were made of.
+    #[test]
+    fn what_nsight_python_derives_is_no_time() {
+        let header = "Annotation,Metric,n,AvgValue,NumRuns,Kernel,GPU,Transformed,Normalized,NormalizationValue";
+        let row = |value: &str, kernel: &str, made: &str| {
+            format!(
+                "torch,gpu__time_duration.sum,4096,{value},10,{kernel},NVIDIA H100 80GB HBM3,{made}\n"
+            )
+        };
+        let text = [
+            format!("{header}\n"),
+            row("268432.0", "gemm", "False,False,"),
+            row("0.75", "ratio", "False,torch,268432.5"),
+            row("512.25", "rate", "tflops,False,"),
+        ];
+        assert_eq!(launches(text.concat()), [("gemm".to_owned(), None, 268_432.0, None)]);
+        // Versions without the columns derive nothing.
+        let text = format!(
+            "Annotation,Metric,AvgValue,NumRuns,Kernel,GPU\ntorch,gpu__time_duration.sum,900,10,gemm,NVIDIA H200\n"
+        );
+        assert_eq!(launches(text), [("gemm".to_owned(), None, 900.0, None)]);
     }
 }

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use rooflint::analysis::Options;
 use rooflint::session::{Judged, Session};
 use rooflint::units::Seconds;
 
+use super::{Math, analyzed};
 use crate::golden::{fixtures, reading};
 
 /// What must not depend on the threshold: sums, and the order of what can be won.
@@ -45,4 +47,18 @@ fn a_threshold_changes_no_sum_and_no_rank_of_any_fixture() {
         }
     }
     assert!(judged > 50, "{judged}");
+}
+
+/// 1000 MB take 1000 µs.
+#[test]
+fn a_threshold_is_shown_as_it_was_set() {
+    for (time, threshold, said) in [
+        (1700.0, 1.75, "1.70× the roofline time, below the threshold of 1.75"),
+        (1749.6, 1.75, "1.75× the roofline time, just below the threshold of 1.75"),
+        (1999.6, 2.0, "2.00× the roofline time, just below the threshold of 2.0"),
+    ] {
+        let options = Options { threshold: Some(threshold), ..Options::default() };
+        let analysis = analyzed(&[("fair", time, Some(1000.0), Math::None)], options);
+        assert_eq!(analysis.kernels[0].reason.to_string(), said);
+    }
 }
