@@ -250,7 +250,7 @@ impl<'a> Describer<'a> {
         {
             kernel.roofline_time_high = Some(math);
         }
-        kernel.algorithmic = Some(Box::new(algorithmic));
+        kernel.extras.get_or_insert_default().algorithmic = Some(Box::new(algorithmic));
     }
 
     /// Returns notes on unused forms and invalid calls.

@@ -86,7 +86,7 @@ impl Kernel {
     /// Returns `true` if it multiplies matrices, by its name, its operator or its closed form.
     #[must_use]
     pub fn is_product(&self) -> bool {
-        let form = self.algorithmic.as_deref();
+        let form = self.algorithmic();
         self.class.is_product() || form.is_some_and(|form| form.product.is_some())
     }
 

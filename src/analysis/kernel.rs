@@ -126,8 +126,6 @@ pub struct Kernel {
     pub measured: Seconds,
     /// Measured time of the launches that the model covers, with which roofline time is compared.
     pub modeled: Seconds,
-    /// Needs of its algorithm, if its shape is known.
-    pub algorithmic: Option<Box<Algorithmic>>,
     /// Work per pipe.
     pub work: Box<[Work]>,
     /// Bytes to and from device memory.
@@ -140,14 +138,8 @@ pub struct Kernel {
     pub memory_time: Option<Seconds>,
     /// Least time of its operations.
     pub math_time: Option<Seconds>,
-    /// Traffic at the levels of the memory hierarchy beside device memory, from the SM outwards; see
-    /// [`Kernel::traffic`].
-    pub levels: Box<[LevelTraffic]>,
     /// Roofline time: the longer of memory and math time.
     pub roofline_time: Option<Seconds>,
-    /// Roofline time over all levels of the memory hierarchy, not only DRAM: per launch the longest
-    /// of memory, math and the other levels. `None` if no other level was counted.
-    pub hierarchical: Option<Seconds>,
     /// Likely upper bound of the roofline time, by the kind of kernel; infinite if there is none.
     pub roofline_time_likely: Option<Seconds>,
     /// Upper bound of the roofline time, given what was not counted; infinite if there is none.
@@ -185,12 +177,33 @@ pub struct Kernel {
     pub longest: usize,
     /// True if its bytes or operations come from sizes, not counters.
     pub(crate) is_algorithmic: bool,
-    /// What its launches do not have in common; `None` for most kernels.
-    pub(crate) doubt: Option<Box<Doubt>>,
     /// True if tensor pipes were seen to be active.
     pub(crate) has_tensor_activity: bool,
-    /// Results of the profiler's own rules; empty if the export has none.
-    pub tool_advice: Box<[KernelAdvice]>,
+    /// What only some kernels have.
+    pub(crate) extras: Option<Box<Extras>>,
+}
+
+/// What only some kernels have, apart from the others, of which there can be a million.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Extras {
+    pub(super) algorithmic: Option<Box<Algorithmic>>,
+    pub(crate) levels: Box<[LevelTraffic]>,
+    pub(super) hierarchical: Option<Seconds>,
+    pub(super) doubt: Option<Doubt>,
+    pub(super) tool_advice: Box<[KernelAdvice]>,
+}
+
+impl Extras {
+    /// Returns it if a kernel has anything of it.
+    pub(super) fn kept(self) -> Option<Box<Self>> {
+        let Self { algorithmic, levels, hierarchical, doubt, tool_advice } = &self;
+        let is_empty = algorithmic.is_none()
+            && levels.is_empty()
+            && hierarchical.is_none()
+            && doubt.is_none()
+            && tool_advice.is_empty();
+        (!is_empty).then(|| Box::new(self))
+    }
 }
 
 /// What makes sums over the launches of a kernel less than the whole of it.
@@ -220,6 +233,37 @@ pub(crate) fn most_headroom(time: Seconds, roofline_time: Seconds, least: Second
 }
 
 impl Kernel {
+    /// Returns the needs of its algorithm, if its shape is known.
+    #[must_use]
+    pub fn algorithmic(&self) -> Option<&Algorithmic> {
+        self.extras.as_ref()?.algorithmic.as_deref()
+    }
+
+    /// Returns the traffic at the levels of the memory hierarchy beside device memory, from the SM outwards; see
+    /// [`Kernel::traffic`].
+    #[must_use]
+    pub fn levels(&self) -> &[LevelTraffic] {
+        self.extras.as_ref().map_or(&[], |extras| &extras.levels)
+    }
+
+    /// Returns the roofline time over all levels of the memory hierarchy, not only DRAM: per launch the longest of memory,
+    /// math and the other levels. `None` if no other level was counted.
+    #[must_use]
+    pub fn hierarchical(&self) -> Option<Seconds> {
+        self.extras.as_ref()?.hierarchical
+    }
+
+    /// Returns results of the profiler's own rules; empty if the export has none.
+    #[must_use]
+    pub fn tool_advice(&self) -> &[KernelAdvice] {
+        self.extras.as_ref().map_or(&[], |extras| &extras.tool_advice)
+    }
+
+    /// Returns what its launches do not have in common; `None` for most kernels.
+    fn doubt(&self) -> Option<&Doubt> {
+        self.extras.as_ref()?.doubt.as_ref()
+    }
+
     /// Returns the origin of bytes and operations as a word; `none` if there are none.
     #[must_use]
     pub fn provenance_label(&self) -> &'static str {
@@ -269,7 +313,7 @@ impl Kernel {
     pub fn may_be_overcounted(&self) -> bool {
         /// Less is not worth a word.
         const SAME: f64 = 0.99;
-        let Some((doubt, time)) = self.doubt.as_ref().zip(self.roofline_time) else { return false };
+        let Some((doubt, time)) = self.doubt().zip(self.roofline_time) else { return false };
         doubt.roofline_time_low < time * SAME && !self.is_by_busy_time()
     }
 
@@ -281,24 +325,24 @@ impl Kernel {
 
     /// Returns `true` if launches that were judged lack bytes or operations that others have.
     pub(crate) fn is_partly_counted(&self) -> bool {
-        self.doubt.as_ref().is_some_and(|doubt| doubt.is_partly_counted)
+        self.doubt().is_some_and(|doubt| doubt.is_partly_counted)
     }
 
     /// Returns the number of launches with operations on any pipe.
     pub(crate) fn with_work(&self) -> u64 {
         let of_all = || self.work.first().map_or(0, |work| work.launches);
-        self.doubt.as_ref().map_or_else(of_all, |doubt| doubt.with_work)
+        self.doubt().map_or_else(of_all, |doubt| doubt.with_work)
     }
 
     /// Returns `true` if a launch has operations on every pipe.
     pub(crate) fn has_all_pipes(&self) -> bool {
-        self.doubt.as_ref().is_none_or(|doubt| doubt.has_all_pipes)
+        self.doubt().is_none_or(|doubt| doubt.has_all_pipes)
     }
 
     /// Returns the launches that the operations on a pipe are of: those in which it was counted, or all with any
     /// operations where launches run on different pipes.
     pub(crate) fn launches_of(&self, work: &Work) -> u64 {
-        match &self.doubt {
+        match self.doubt() {
             Some(doubt) if !doubt.has_all_pipes => doubt.with_work,
             _ => work.launches,
         }
@@ -376,7 +420,7 @@ impl Kernel {
     pub fn least_roofline_time(&self) -> Option<Seconds> {
         let roofline_time = self.roofline_time?;
         if !self.is_by_busy_time() {
-            let doubt = self.doubt.as_ref().filter(|_| self.may_be_overcounted());
+            let doubt = self.doubt().filter(|_| self.may_be_overcounted());
             return Some(doubt.map_or(roofline_time, |doubt| doubt.roofline_time_low));
         }
         Some((self.modeled - self.savings_high).max(Seconds::ZERO).min(roofline_time))
@@ -413,7 +457,8 @@ impl Kernel {
     /// Iterates over its traffic at all levels that were counted, from the SM outwards.
     pub fn traffic(&self) -> impl Iterator<Item = LevelTraffic> {
         let is_inside = |one: &LevelTraffic| (one.level as usize) < MemoryLevel::Dram as usize;
-        let (inside, outside) = self.levels.split_at(self.levels.partition_point(is_inside));
+        let levels = self.levels();
+        let (inside, outside) = levels.split_at(levels.partition_point(is_inside));
         let dram = self.bytes.map(|bytes| LevelTraffic {
             level: MemoryLevel::Dram,
             bytes,
@@ -492,5 +537,17 @@ impl Kernel {
     #[must_use]
     pub fn mean(&self) -> Seconds {
         self.measured / self.timed.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There can be a million: the table in docs/performance.md says what each takes.
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    fn a_kernel_takes_no_more_than_is_documented() {
+        assert_eq!(size_of::<Kernel>(), 336);
     }
 }

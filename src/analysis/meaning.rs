@@ -106,7 +106,7 @@ const BESIDE: f64 = 0.10;
 fn beside(kernel: &Kernel) -> String {
     let reached = kernel.headroom().map_or(0.0, f64::recip);
     let unit = kernel.busiest_unit();
-    let level = kernel.binding().zip(kernel.hierarchical).and_then(|(binding, time)| {
+    let level = kernel.binding().zip(kernel.hierarchical()).and_then(|(binding, time)| {
         let level = match binding {
             Binding::Memory(MemoryLevel::Shared) => "shared memory is",
             Binding::Memory(MemoryLevel::L1) => "L1 is",

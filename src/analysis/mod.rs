@@ -64,9 +64,9 @@ pub use grouping::{Group, GroupTotals, Target, Worst};
 pub use idle::IdleCauses;
 #[cfg(feature = "frames")]
 pub use inputs::compare_inputs;
-use kernel::Doubt;
 pub(crate) use kernel::most_headroom;
 pub use kernel::{Averages, Binding, FARTHEST, Kernel, LevelTraffic, Work};
+use kernel::{Doubt, Extras};
 pub use named::{NAMES_SCHEMA, names};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Supply, Use, command_for, short_command_for};
@@ -501,7 +501,6 @@ fn add_up(
         timed: sums.timed_launches,
         measured,
         modeled,
-        algorithmic: None,
         bytes,
         counted: part.launches_with_bytes,
         provenance: provenance(&launch),
@@ -509,10 +508,6 @@ fn add_up(
         // How busy a unit was is not the time of work that was counted.
         math_time: (part.has_math && !part.math_by_utilization)
             .then(|| Seconds::new(part.math.get())),
-        hierarchical: roofline_time
-            .filter(|_| part.levels.iter().any(|level| level.timed > 0))
-            .map(|_| Seconds::new(part.hierarchical.get())),
-        levels: levels(part),
         roofline_time,
         roofline_time_likely,
         roofline_time_high,
@@ -531,10 +526,18 @@ fn add_up(
         headrooms: part.headrooms.map(|(low, high)| (Factor::new(low), Factor::new(high))),
         longest: sums.longest.0,
         is_algorithmic: sums.algorithmic,
-        doubt: doubt(part).map(Box::new),
         has_tensor_activity: part.tensor_activity.get() > 0.0,
         work,
-        tool_advice: sums.advice.named(profile),
+        extras: Extras {
+            algorithmic: None,
+            levels: levels(part),
+            hierarchical: roofline_time
+                .filter(|_| part.levels.iter().any(|level| level.timed > 0))
+                .map(|_| Seconds::new(part.hierarchical.get())),
+            doubt: doubt(part),
+            tool_advice: sums.advice.named(profile),
+        }
+        .kept(),
     }
 }
 

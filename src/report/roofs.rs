@@ -37,7 +37,8 @@ pub(super) fn bandwidths(kernels: &[Kernel], device: usize) -> Ranges<MemoryLeve
     Ranges::of(on(kernels, device).flat_map(|(_, kernel)| {
         let dram = kernel.bytes.zip(kernel.memory_time);
         let dram = dram.map(|(bytes, time)| (MemoryLevel::Dram, bytes, time));
-        let others = kernel.levels.iter().filter_map(|one| Some((one.level, one.bytes, one.time?)));
+        let others =
+            kernel.levels().iter().filter_map(|one| Some((one.level, one.bytes, one.time?)));
         let timed = dram.into_iter().chain(others).filter(|(_, _, time)| *time > Seconds::ZERO);
         timed.map(|(level, bytes, time)| (level, (bytes / time).get())).collect::<Vec<_>>()
     }))

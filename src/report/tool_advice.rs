@@ -7,7 +7,7 @@ use crate::units;
 
 /// Returns rule, kind with the estimate, and subject of each result.
 pub(super) fn rows(kernel: &Kernel) -> impl Iterator<Item = [String; 3]> {
-    kernel.tool_advice.iter().map(|advice| {
+    kernel.tool_advice().iter().map(|advice| {
         let speedup =
             advice.speedup.map_or_else(String::new, |speedup| format!(", {}", estimate(speedup)));
         let mut remark = advice.about.as_deref().map_or_else(String::new, printable);

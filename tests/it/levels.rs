@@ -41,7 +41,7 @@ fn levels_take_what_their_bytes_and_bandwidths_say() {
     near(kernel.level_time(MemoryLevel::Dram), 0.001_550_822_051_111_111, "DRAM");
     assert_eq!(kernel.level(MemoryLevel::Shared), None);
     assert_eq!(kernel.binding(), Some(Binding::Memory(MemoryLevel::Dram)));
-    near(kernel.hierarchical, 0.001_550_822_051_111_111, "hierarchical");
+    near(kernel.hierarchical(), 0.001_550_822_051_111_111, "hierarchical");
 }
 
 /// 80% of 10 ms in DRAM, whose bytes were not counted, are more than 2 × 10⁹ FLOP on an A100 take (0.1 ms).
@@ -113,7 +113,7 @@ fn links_take_both_directions_and_bind_where_they_are_longest() {
     near(kernel.level_time(MemoryLevel::Peer), 64e6 / 300e9, "peer");
     near(kernel.level_time(MemoryLevel::Shared), 8.169_934_640_522_876e-6, "shared");
     near(kernel.roofline_time, 32e6 / 900e9, "expected");
-    near(kernel.hierarchical, 0.001_015_625, "hierarchical");
+    near(kernel.hierarchical(), 0.001_015_625, "hierarchical");
     assert_eq!(kernel.binding(), Some(Binding::Memory(MemoryLevel::System)));
     // Nothing through a link takes no time, and is not the same as not counted.
     let analysis = analyzed(&linked("0", "0"), "V100-SXM2-16GB");
@@ -125,9 +125,9 @@ fn links_take_both_directions_and_bind_where_they_are_longest() {
 /// The hierarchical time is the expected one or longer, as long as every level's, and the binding one is
 /// the longest of all.
 fn lawful(kernel: &Kernel, label: &str) {
-    let (Some(expected), Some(hierarchical)) = (kernel.roofline_time, kernel.hierarchical) else {
+    let (Some(expected), Some(hierarchical)) = (kernel.roofline_time, kernel.hierarchical()) else {
         // Without another level there is nothing beside the headline.
-        assert!(kernel.hierarchical.is_none(), "{label}: hierarchical without expected");
+        assert!(kernel.hierarchical().is_none(), "{label}: hierarchical without expected");
         return;
     };
     let (least, slack) = (hierarchical.get() * 1.000_001, 1e-15);
@@ -163,7 +163,7 @@ fn on_every_fixture_more_levels_never_shorten_the_expectation() {
             };
             for kernel in &analysis.kernels {
                 lawful(kernel, &format!("{}: {}", path.display(), kernel.name));
-                seen += usize::from(kernel.hierarchical.is_some());
+                seen += usize::from(kernel.hierarchical().is_some());
             }
         }
     }

@@ -33,7 +33,7 @@ fn kept(kernel: &Kernel) -> impl PartialEq + std::fmt::Debug {
         (kernel.state, kernel.confidence, kernel.reason.to_string()),
         [kernel.measured, kernel.modeled, kernel.savings, kernel.savings_high],
         (kernel.bytes, kernel.flops(), kernel.integer_operations(), kernel.provenance),
-        [kernel.roofline_time, kernel.roofline_time_high, kernel.hierarchical, kernel.structural],
+        [kernel.roofline_time, kernel.roofline_time_high, kernel.hierarchical(), kernel.structural],
         (kernel.headroom(), kernel.headroom_low(), kernel.limiter),
         kernel.averages.clone(),
     )

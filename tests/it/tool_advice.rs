@@ -23,7 +23,7 @@ fn advice(profile: &Profile) -> Vec<Vec<KernelAdvice>> {
     let options =
         analysis::Options { device: Some(DEVICE.to_owned()), ..analysis::Options::default() };
     let analysis = analysis::analyze(profile, &Catalog::builtin(), &options).unwrap();
-    analysis.kernels.into_iter().map(|kernel| kernel.tool_advice.into_vec()).collect()
+    analysis.kernels.iter().map(|kernel| kernel.tool_advice().to_vec()).collect()
 }
 
 /// A details page of these records, after the header of 2023 and later.

@@ -61,7 +61,7 @@ fn what_was_reached_is_the_achievable_roof_and_not_the_theoretical_one() {
         let expected = time / (3.0 * BYTES / rate);
         assert!((headroom / expected - 1.0).abs() < 1e-9, "{headroom} and {expected}");
         // All three arrays pass L1; its bandwidth is known by measurement only.
-        let l1 = kernel.levels.iter().find(|traffic| traffic.level == MemoryLevel::L1).unwrap();
+        let l1 = kernel.levels().iter().find(|traffic| traffic.level == MemoryLevel::L1).unwrap();
         let l1_time = ceilings.map(|_| 3.0 * BYTES / 9233.5e9);
         let found = l1.time.map(|time| (time.get() / l1_time.unwrap() - 1.0).abs() < 1e-9);
         assert_eq!(found, l1_time.map(|_| true));

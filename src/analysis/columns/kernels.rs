@@ -137,7 +137,7 @@ fn needed() -> Vec<Column> {
             Number("OP"),
             "operations that the closed form needs, of all launches",
             |_, kernel| {
-                let needed = kernel.algorithmic.as_deref()?;
+                let needed = kernel.algorithmic()?;
                 Some(Cell::Number(needed.operations.get() * kernel.launches as f64))
             },
         ),
@@ -146,15 +146,15 @@ fn needed() -> Vec<Column> {
             Number("B"),
             "compulsory bytes of the closed form, of all launches",
             |_, kernel| {
-                let needed = kernel.algorithmic.as_deref()?;
+                let needed = kernel.algorithmic()?;
                 Some(Cell::Number(needed.bytes.get() * kernel.launches as f64))
             },
         ),
         nested("traffic_factor", Factor, "bytes counted over compulsory ones", |_, kernel| {
-            kernel.algorithmic.as_deref()?.traffic_factor.map(Cell::Number)
+            kernel.algorithmic()?.traffic_factor.map(Cell::Number)
         }),
         nested("work_factor", Factor, "operations counted over needed ones", |_, kernel| {
-            kernel.algorithmic.as_deref()?.work_factor.map(Cell::Number)
+            kernel.algorithmic()?.work_factor.map(Cell::Number)
         }),
     ]
 }
@@ -221,7 +221,7 @@ fn roofline_time() -> Vec<Column> {
             Number("s"),
             "roofline time over all levels of the memory hierarchy; missing if only DRAM was \
              counted",
-            |_, kernel| seconds(kernel.hierarchical),
+            |_, kernel| seconds(kernel.hierarchical()),
         ),
         column(
             "binding",

@@ -8,7 +8,7 @@ use crate::units::Seconds;
 
 /// The levels beside DRAM, and the expected time if they count.
 pub(super) fn hierarchy(lines: &mut Lines, kernel: &Kernel) {
-    for traffic in &kernel.levels {
+    for traffic in kernel.levels() {
         let level = traffic.level;
         let (symbol, label) = (level.symbol(), level.label());
         let bytes = view::si(traffic.bytes.get(), "B");
@@ -26,7 +26,7 @@ pub(super) fn hierarchy(lines: &mut Lines, kernel: &Kernel) {
             }
         }
     }
-    let (Some(roofline_time), Some(hierarchical)) = (kernel.roofline_time, kernel.hierarchical)
+    let (Some(roofline_time), Some(hierarchical)) = (kernel.roofline_time, kernel.hierarchical())
     else {
         return;
     };

@@ -153,7 +153,7 @@ fn kind(kernel: &Kernel) -> (String, String) {
 
 /// What the algorithm needs, beside what was counted.
 fn algorithmic(lines: &mut Lines, kernel: &Kernel) {
-    let Some(needed) = &kernel.algorithmic else { return };
+    let Some(needed) = kernel.algorithmic() else { return };
     lines.add("algorithm", needed.call.clone(), format!("from {}", printable(&needed.from)));
     let beside = |factor: Option<f64>, what: &str| match factor {
         None => "one launch; not counted beside it".to_owned(),

@@ -245,10 +245,10 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
             let found = found.iter().map(|one| finding(one, &mut strings)).collect();
             findings.insert(position, found);
         }
-        if let Some(one) = &kernel.algorithmic {
+        if let Some(one) = kernel.algorithmic() {
             needed.insert(position, need(one, &mut strings));
         }
-        if !kernel.tool_advice.is_empty() {
+        if !kernel.tool_advice().is_empty() {
             let rows = tool_advice::rows(kernel).map(|row| row.map(|text| strings.of(&text)));
             told.insert(position, rows.collect());
         }
@@ -343,7 +343,7 @@ impl Kernels {
         });
         self.work.push(work.collect());
         // Traffic of DRAM stands in columns of its own.
-        let levels = kernel.levels.iter().map(|traffic| {
+        let levels = kernel.levels().iter().map(|traffic| {
             let time = traffic.time.map(|time| Number(time.get()));
             (level(traffic.level), Number(traffic.bytes.get()), time)
         });

@@ -394,7 +394,7 @@ pub(super) fn kernel<'a>(
         figures: Figures { analysis, kernel },
         grid: extent(kernel.shape.grid),
         block: extent(kernel.shape.block),
-        algorithmic: kernel.algorithmic.as_deref().map(|needed| AlgorithmicDocument {
+        algorithmic: kernel.algorithmic().map(|needed| AlgorithmicDocument {
             closed_form: &needed.call,
             from: &needed.from,
             operations: needed.operations.get(),
@@ -430,7 +430,7 @@ pub(super) fn kernel<'a>(
             .map(|(quantity, value)| (quantity.column(), value))
             .collect(),
         findings,
-        tool_advice: advice::documents(&kernel.tool_advice),
+        tool_advice: advice::documents(kernel.tool_advice()),
     }
 }
 
@@ -512,7 +512,7 @@ mod tests {
             launches: 3,
         };
         bench.analysis.kernels[0].bytes = None;
-        bench.analysis.kernels[0].levels = Box::new([
+        bench.analysis.kernels[0].extras.get_or_insert_default().levels = Box::new([
             level(Some(Seconds::new(f64::INFINITY))),
             level(Some(Seconds::new(0.5))),
             level(None),

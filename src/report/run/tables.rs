@@ -84,7 +84,7 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
 /// The sizes that names, operators or the user tell, with the time that their closed form asks for beside
 /// the measured one; where work is counted from sizes, the operator says them and the table has the time.
 fn sizes(kernel: &Kernel) -> Option<String> {
-    let needed = kernel.algorithmic.as_deref()?;
+    let needed = kernel.algorithmic()?;
     if kernel.provenance == Some(OriginKind::Algorithmic) && kernel.operator.is_some() {
         return None;
     }

@@ -158,7 +158,7 @@ impl Subject<'_> {
             return if self.may_multiply_unseen() { Err(Missing(OTHER_TENSOR)) } else { Ok(false) };
         }
         // Elsewhere all of the product was found: nothing is left for tensor cores.
-        let form = self.kernel.algorithmic.as_deref().filter(|form| form.product.is_some());
+        let form = self.kernel.algorithmic().filter(|form| form.product.is_some());
         let found = form.and_then(|form| form.work_factor).unwrap_or(0.0);
         if is_counted && found >= WHOLE {
             return Ok(false);

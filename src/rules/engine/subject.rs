@@ -69,7 +69,7 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// [`CLOSED_FORM`] where a kernel is a product by its name and its sizes are not known.
     pub(in crate::rules) fn product_form(&self) -> Result<Option<&'a Algorithmic>, Missing> {
-        match self.kernel.algorithmic.as_deref() {
+        match self.kernel.algorithmic() {
             Some(needed) => Ok(Some(needed)),
             None if self.class().is_product() => Err(CLOSED_FORM),
             None => Ok(None),

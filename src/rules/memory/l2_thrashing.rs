@@ -84,7 +84,7 @@ enum Reuse {
 /// The reuse that L2 could serve; none where little or nothing is asked for again.
 fn reuse(subject: &Subject<'_>) -> Result<Option<Reuse>, Missing> {
     let kernel = subject.kernel;
-    if let Some(form) = kernel.algorithmic.as_deref()
+    if let Some(form) = kernel.algorithmic()
         && let Some(asked) = kernel.level(MemoryLevel::L2)
         && let Some((moved, factor)) = kernel.bytes.zip(form.traffic_factor)
     {

@@ -50,7 +50,7 @@ const FACTOR: Threshold = Threshold::new(
 
 /// What the profile lacks where the shape of a kernel is not known.
 fn check(subject: &Subject<'_>) -> Judgment {
-    let needed = subject.kernel.algorithmic.as_deref().ok_or(CLOSED_FORM)?;
+    let needed = subject.kernel.algorithmic().ok_or(CLOSED_FORM)?;
     let factor = needed.traffic_factor.ok_or(Missing("dram__bytes.sum"))?;
     if factor < subject.threshold(&FACTOR) {
         return Ok(None);

@@ -44,7 +44,7 @@ const SHARE: Threshold =
     Threshold::new("share", 0.9, "1", "caches keep a few percent of any kernel's data");
 
 fn check(subject: &Subject<'_>) -> Judgment {
-    let needed = subject.kernel.algorithmic.as_deref().ok_or(CLOSED_FORM)?;
+    let needed = subject.kernel.algorithmic().ok_or(CLOSED_FORM)?;
     let moved = needed.traffic_factor.ok_or(Missing("dram__bytes.sum"))?;
     if moved >= subject.threshold(&SHARE) || moved <= 0.0 {
         return Ok(None);

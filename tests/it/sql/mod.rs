@@ -250,7 +250,7 @@ fn differences(row: &Row, kernel: &Kernel, totals: &Totals) -> Vec<String> {
     number("headroom_greatest", kernel.headrooms.map(|(_, greatest)| greatest.get()));
     number("savings_high_s", Some(kernel.savings_high.get()));
     // Sizes of its algorithm, which SQL does not have, may raise the upper bound.
-    if kernel.algorithmic.is_none() {
+    if kernel.algorithmic().is_none() {
         number("roofline_high_s", kernel.roofline_time_high.map(Seconds::get));
         number("headroom_low", kernel.headroom_low());
         number("savings_low_s", Some(kernel.savings_low.get()));

@@ -298,7 +298,7 @@ impl Comparison {
         // Kernels of which nothing of ours is said are not listed one by one.
         let mut whole: BTreeMap<(Verdict, &str), (usize, usize)> = BTreeMap::new();
         for (at, kernel) in analysis.kernels.iter().enumerate() {
-            let estimates: Vec<f64> = kernel.tool_advice.iter().filter_map(global).collect();
+            let estimates: Vec<f64> = kernel.tool_advice().iter().filter_map(global).collect();
             if !estimates.is_empty() {
                 self.sums.push(estimates.iter().sum());
             }
@@ -313,7 +313,7 @@ impl Comparison {
                 continue;
             };
             let group = whole.entry((verdict, kernel.state.label())).or_default();
-            for advice in &kernel.tool_advice {
+            for advice in kernel.tool_advice() {
                 self.count(&advice.rule, verdict, 1);
                 group.1 += 1;
             }
@@ -337,7 +337,7 @@ impl Comparison {
             kernel.launches
         );
         let mut covered: BTreeSet<&str> = BTreeSet::new();
-        for advice in &kernel.tool_advice {
+        for advice in kernel.tool_advice() {
             let about = advice.about.as_deref().unwrap_or_default();
             let estimate = advice.speedup.map_or_else(String::new, |speedup| {
                 let scope = speedup.scope.map_or("?", SpeedupScope::key);
@@ -404,7 +404,7 @@ fn compared(files: Vec<(String, PathBuf, Option<String>)>) -> Comparison {
     let mut comparison = Comparison::default();
     for (label, path, device) in files {
         let Ok((analysis, _)) = judged(&path, device) else { continue };
-        if analysis.kernels.iter().any(|kernel| !kernel.tool_advice.is_empty()) {
+        if analysis.kernels.iter().any(|kernel| !kernel.tool_advice().is_empty()) {
             comparison.profile(&label, &analysis);
         }
     }
