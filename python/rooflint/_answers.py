@@ -52,7 +52,16 @@ class Table:
 
     def __getitem__(self, column: str) -> list[Any]:
         """The cells of a column."""
+        if not isinstance(column, str):
+            raise TypeError(f"a column is chosen by its name, not by {type(column).__name__}; rows() gives the rows")
         return self._frame.column(column)
+
+    def __contains__(self, column: object) -> bool:
+        return column in self.columns
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the columns, as of a data frame."""
+        return iter(self.columns)
 
     def rows(self) -> Iterator[dict[str, Cell]]:
         """The rows, each as a dictionary by column."""

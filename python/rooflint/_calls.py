@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Optional, Union
 
 from . import _rooflint
@@ -68,6 +68,8 @@ def analyze(
     """
     inputs = Inputs()
     names = inputs.add(paths)
+    if inputs.runs:
+        raise TypeError("a report is judged already: give analyze() what it was made from, or the report to compare()")
     words = _words(
         device=device,
         devices=devices,
@@ -169,14 +171,14 @@ def gate(
     """
     inputs = Inputs()
     names = inputs.add(current)
-    against = [] if baseline is None else inputs.add(baseline)
+    against = None if baseline is None else inputs.add(baseline)
     words = _words(
         baseline=against,
         policy=policy,
         device=device,
         baseline_device=baseline_device,
         devices=devices,
-        name=name,
+        baseline_name=name,
         anchor=anchor,
         coverage=coverage,
         allow_missing_baseline=allow_missing_baseline,
@@ -215,13 +217,15 @@ def predict(
         underscore after a name is dropped: ``in_=4096``.
     """
 
-    def shown(value: object) -> str:
-        if isinstance(value, (str, int)):
+    def shown(name: str, value: object) -> str:
+        if isinstance(value, (bytes, bytearray, Mapping)):
+            raise TypeError(f"{name}: {type(value).__name__} is not a size: give a number, a text, or a list of them")
+        if isinstance(value, str) or not isinstance(value, Iterable):
             return str(value)
-        return ",".join(map(str, value)) if isinstance(value, Iterable) else str(value)
+        return ",".join(str(one) for one in value)
 
     call = [] if kernel is None else [kernel]
-    call += [f"{name.rstrip('_')}={shown(value)}" for name, value in sizes.items()]
+    call += [f"{name.rstrip('_')}={shown(name, value)}" for name, value in sizes.items()]
     words = _words(device=device, model=model, devices=devices, pipe=pipe, engine=engine, launch=launch)
     return Prediction(_run("predict", words, call, Inputs()))
 
@@ -263,9 +267,17 @@ def _words(**options: Any) -> list[str]:
     words = []
     for name, value in options.items():
         word = f"--{name.replace('_', '-')}"
+        if hasattr(value, "dtype") and getattr(value, "ndim", None) == 0:
+            # A number of NumPy.
+            value = value.item()
         if value is True:
             words.append(word)
         elif value is not None and value is not False:
-            single = isinstance(value, (str, int, float, os.PathLike))
-            words += [f"{word}={os.fspath(one) if isinstance(one, os.PathLike) else one}" for one in ([value] if single else value)]
+            if isinstance(value, (bytes, bytearray, Mapping)):
+                raise TypeError(f"{name}: {type(value).__name__} is not a value of it: give a text")
+            single = isinstance(value, (str, os.PathLike)) or not isinstance(value, Iterable)
+            several = [value] if single else list(value)
+            if not several:
+                raise ValueError(f"{name}: an empty list; leave it out, or give None, for no choice")
+            words += [f"{word}={os.fspath(one) if isinstance(one, os.PathLike) else one}" for one in several]
     return words

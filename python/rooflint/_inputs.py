@@ -6,6 +6,9 @@ import io
 import json
 import os
 import tempfile
+from collections import deque
+from collections.abc import Iterator, KeysView, Set, ValuesView
+from itertools import count
 from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
@@ -24,8 +27,8 @@ class Inputs:
         self.runs: dict[str, Answer] = {}
 
     def add(self, given: Any) -> list[str]:
-        """Adds one profile, or each of a list or tuple, and returns their names."""
-        if isinstance(given, (list, tuple)) and not _is_tree(given):
+        """Adds one profile, or each of several, and returns their names."""
+        if _is_several(given):
             return [name for one in given for name in self.add(one)]
         name = self._one(given)
         self.names.append(name)
@@ -47,8 +50,19 @@ class Inputs:
 
     def _free(self, label: str) -> str:
         """A name that nothing else has."""
-        names = [f"<{label}>", *(f"<{label} {number}>" for number in range(2, len(self.names) + 3))]
-        return next(name for name in names if name not in self.contents and name not in self.runs)
+        for number in count(1):
+            name = f"<{label}>" if number == 1 else f"<{label} {number}>"
+            taken = name in self.contents or name in self.runs or name in self.names or os.path.lexists(name)
+            if not taken:
+                break
+        return name
+
+
+def _is_several(given: Any) -> bool:
+    """Whether these are profiles, not one: a list, a set, or what gives one after another."""
+    if isinstance(given, (list, tuple)):
+        return not _is_tree(given)
+    return isinstance(given, (Set, Iterator, ValuesView, KeysView, deque)) and not hasattr(given, "read")
 
 
 def _is_tree(given: Any) -> bool:
@@ -58,10 +72,14 @@ def _is_tree(given: Any) -> bool:
 
 def _content(given: Any) -> tuple[str, bytes]:
     """What a file of this object would hold, with a label for it."""
+    from ._answers import _Written
+
     if isinstance(given, bytes):
         return "bytes", given
     if isinstance(given, (bytearray, memoryview)):
         return "bytes", bytes(given)
+    if isinstance(given, _Written):
+        raise TypeError(f"a {type(given).__name__} is not a profile: reports go to compare() and gate()")
     if hasattr(given, "export_chrome_trace"):
         return "torch.profiler", _trace(given)
     if isinstance(given, (dict, list, tuple)):
@@ -73,10 +91,14 @@ def _content(given: Any) -> tuple[str, bytes]:
     table = _table(given)
     if table is not None:
         return "table", table
-    if hasattr(given, "read"):
+    if callable(getattr(given, "read", None)) and not hasattr(given, "namelist"):
         content = given.read()
         label = os.path.basename(str(getattr(given, "name", "file")))
-        return label, content.encode() if isinstance(content, str) else bytes(content)
+        if isinstance(content, str):
+            return label, content.encode()
+        if isinstance(content, (bytes, bytearray, memoryview)):
+            return label, bytes(content)
+        raise TypeError(f"{label}: read() gave {type(content).__name__}, not bytes or text")
     raise TypeError(
         f"cannot read a profile from {type(given).__name__}: give a path, bytes, a file, a torch.profiler profile, "
         "a data frame of metrics, or the tree of a Proton session"
@@ -96,11 +118,13 @@ def _table(given: Any) -> Union[bytes, None]:
     """A data frame as CSV: of polars, of pandas, or of any library that speaks Arrow."""
     if hasattr(given, "collect") and hasattr(given, "sink_csv"):
         given = given.collect()
-    if hasattr(given, "write_csv"):
+    if hasattr(given, "write_csv") and hasattr(given, "lazy"):
         text = given.write_csv()
         return str(text).encode()
-    if hasattr(given, "to_csv"):
-        return str(given.to_csv(index=False)).encode()
+    if hasattr(given, "to_csv") and hasattr(given, "reset_index"):
+        # Levels of an index that have names are columns, as after groupby; a plain one numbers the rows.
+        named = [name for name in given.index.names if name is not None]
+        return str((given.reset_index(named) if named else given).to_csv(index=False)).encode()
     if hasattr(given, "__arrow_c_stream__"):
         try:
             import pyarrow

@@ -111,3 +111,44 @@ def test_a_budget_without_a_limit_is_an_error(pytester: pytest.Pytester, sample:
     result = pytester.runpytest()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*roofline_budget needs at_least=0.6 or at_most_slower=0.05*"])
+
+
+def test_budgets_are_checked_on_what_is_there(pytester: pytest.Pytester, here: Path) -> None:
+    pytester.makepyfile(
+        f"""
+        import os, shutil
+        import pytest, rooflint
+
+        os.chdir({str(here)!r})
+
+        def budget_of(roofline_budget, profile, **more):
+            roofline_budget("softmax", profile=os.path.abspath(profile), **more)
+
+        def test_first(roofline_budget):
+            shutil.copy("main.csv", "rec.csv")
+            budget_of(roofline_budget, "rec.csv", at_most_slower=0.05, baseline=os.path.abspath("main.csv"))
+
+        def test_written_anew(roofline_budget):
+            shutil.copy("run.csv", "rec.csv")
+            os.utime("rec.csv", (1, 1))
+            budget_of(roofline_budget, "rec.csv", at_most_slower=0.05, baseline=os.path.abspath("main.csv"))
+
+        def test_no_baseline(roofline_budget):
+            budget_of(roofline_budget, "run.csv", at_least=0.99, at_most_slower=0.1)
+
+        def test_a_pattern(roofline_budget):
+            budget_of(roofline_budget, "ru*.csv", at_least=0.99)
+
+        def test_other_gpus(roofline_budget):
+            profiles = rooflint.analyze("run.csv", "H200"), rooflint.analyze("main.csv", "A100 SXM4 80GB")
+            roofline_budget("softmax", at_most_slower=0.5, profile=profiles[0], baseline=profiles[1])
+
+        def test_no_share(roofline_budget):
+            for wrong in (0, -5, 60, float("nan"), "0.6"):
+                with pytest.raises(pytest.UsageError, match="at_least is a share"):
+                    budget_of(roofline_budget, "run.csv", at_least=wrong)
+        """
+    )
+    result = pytester.runpytest(pytester.path)
+    result.assert_outcomes(passed=2, failed=4)
+    result.stdout.fnmatch_lines(["*softmax: +2?.?% per launch*", "*cannot be compared*"])

@@ -186,3 +186,40 @@ def test_ctrl_c_and_a_closed_pipe_end_the_program_as_any_other(here: Path) -> No
     shell = f"'{program()}' devices --format json; echo $? >&2"
     piped = subprocess.run(["sh", "-c", f"({shell}) | true"], capture_output=True, text=True)
     assert piped.stderr == "0\n"
+
+
+def test_a_side_without_runs_is_no_pass(here: Path) -> None:
+    none: list[str] = []
+    with pytest.raises(rooflint.UsageError, match="the baseline has no runs"):
+        rooflint.compare("run.csv", none)
+    with pytest.raises(rooflint.UsageError, match="the current side has no runs"):
+        rooflint.compare(none, "run.csv")
+    with pytest.raises(ValueError, match="baseline: an empty list"):
+        rooflint.gate("run.csv", [])
+
+
+def test_a_named_baseline_of_a_store_is_found(here: Path) -> None:
+    save = [sys.executable, "-m", "rooflint", "baseline", "save", "main.csv", "--store", "store", "--name", "nightly"]
+    subprocess.run(save, check=True, capture_output=True)
+    assert rooflint.gate("run.csv", "store", name="nightly").outcome == rooflint.gate("run.csv", "main.csv").outcome
+    with pytest.raises(rooflint.InputError, match='no saved run matches baseline "other"'):
+        rooflint.gate("run.csv", "store", name="other")
+
+
+def test_options_are_texts_numbers_or_lists_of_them(here: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    assert rooflint.analyze("run.csv", threshold=numpy.float32(2), top=numpy.int64(3)).to_json() == rooflint.analyze(
+        "run.csv", threshold=2.0, top=3
+    ).to_json()
+    with pytest.raises(ValueError, match="kernel: an empty list"):
+        rooflint.analyze("run.csv", kernel=[])
+    with pytest.raises(TypeError, match="device: bytes is not a value"):
+        rooflint.analyze("run.csv", device=b"H100")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="m: bytes is not a size"):
+        rooflint.predict("gemm", m=b"64", n=1, k=1, dtype="bf16", device="L4")
+
+
+def test_several_runs_of_both_sides_have_no_command(here: Path, sample: Path) -> None:
+    one = rooflint.compare("run.csv", "main.csv").to_dict()["command"]
+    assert one == "rooflint diff -- main.csv run.csv"
+    assert rooflint.compare(["run.csv"], ["main.csv", sample]).to_dict()["command"] is None

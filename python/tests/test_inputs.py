@@ -108,3 +108,44 @@ def test_inputs_in_memory_have_names_of_their_own(here: Path) -> None:
     contents = [(here / name).read_bytes() for name in ("run.csv", "main.csv")]
     paths = [one["path"] for one in rooflint.analyze(contents).to_dict()["inputs"]]
     assert paths == ["<bytes>", "<bytes 2>"]
+
+
+def test_several_profiles_come_from_anything_that_gives_them(here: Path) -> None:
+    several = rooflint.analyze([here / "run.csv", here / "main.csv"]).to_json()
+    assert rooflint.analyze(path for path in (here / "run.csv", here / "main.csv")).to_json() == several
+    assert rooflint.analyze(iter(["run.csv"])).to_json() == rooflint.analyze("run.csv").to_json()
+
+
+def test_a_named_index_is_a_column(here: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_csv("metrics.csv")
+    plain = rooflint.analyze(frame).kernels["measured_s"]
+    for index in ("Kernel", "GPU", ["Metric", "NumRuns"]):
+        assert rooflint.analyze(frame.set_index(index)).kernels["measured_s"] == plain
+
+
+def test_relations_of_duckdb_are_tables(here: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    plain = rooflint.analyze("metrics.csv").kernels["measured_s"]
+    assert rooflint.analyze(duckdb.sql("select * from 'metrics.csv'")).kernels["measured_s"] == plain
+
+
+def test_what_is_no_profile_is_refused_by_name(here: Path) -> None:
+    report = rooflint.analyze("run.csv")
+    with pytest.raises(TypeError, match="judged already"):
+        rooflint.analyze(report)
+    with pytest.raises(TypeError, match="a Comparison is not a profile"):
+        rooflint.analyze(rooflint.compare(report, report))
+
+    class Odd:
+        def read(self) -> int:
+            return 10
+
+    with pytest.raises(TypeError, match=r"read\(\) gave int"):
+        rooflint.analyze(Odd())
+
+
+def test_a_file_called_as_a_report_is_the_file(here: Path) -> None:
+    (here / "<report>").write_bytes((here / "main.csv").read_bytes())
+    assert rooflint.compare(rooflint.analyze("run.csv"), "<report>").outcome == "failed"

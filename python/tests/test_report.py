@@ -203,3 +203,39 @@ def test_other_threads_run_meanwhile(tmp_path: Path, sample: Path) -> None:
 
 def test_a_document_is_json(report: rooflint.Report) -> None:
     assert report.to_dict() == json.loads(report.to_json())
+
+
+def test_ranks_are_those_of_the_table(here: Path) -> None:
+    report = rooflint.analyze("run.csv", kernel="nvjet*")
+    ranks = report.kernels["rank"]
+    assert ranks[0] != 1
+    for rank in ranks:
+        (row,) = report.find(f"#{rank}")
+        assert row["rank"] == rank
+    with pytest.raises(rooflint.UsageError, match="no kernel #1"):
+        report.find("#1")
+
+
+def test_a_picture_is_saved_as_a_picture(here: Path) -> None:
+    figure = rooflint.analyze("run.csv").figure()
+    for name in ("fig.html", "fig.csv", "csv=fig.svg"):
+        with pytest.raises(rooflint.UsageError, match="a picture is not written as another"):
+            figure.save(name)
+    figure.save("fig.svg")
+    assert (here / "fig.svg").read_text().startswith("<svg")
+
+
+def test_an_explanation_has_formats_of_its_own(here: Path) -> None:
+    report = rooflint.analyze("run.csv")
+    with pytest.raises(rooflint.UsageError, match="no format \"md\""):
+        report.explain("#1", format="md")
+    assert report.explain("#1", format="markdown").startswith("## ")
+
+
+def test_every_column_says_what_it_means(here: Path) -> None:
+    report = rooflint.analyze("run.csv")
+    for table in (report.kernels, report.launches, report.findings, report.totals):
+        assert not [name for name in table if not table.about(name)]
+    assert "measured_s" in report.totals and 0 not in report.totals
+    with pytest.raises(TypeError, match="by its name, not by int"):
+        report.totals[0]  # type: ignore[index]

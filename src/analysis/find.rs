@@ -9,11 +9,8 @@ impl Analysis {
     #[must_use]
     pub fn find(&self, query: &str) -> Vec<&Kernel> {
         if let Some(rank) = query.strip_prefix('#').and_then(|rank| rank.parse::<usize>().ok()) {
-            return rank
-                .checked_sub(1)
-                .and_then(|rank| self.kernels.get(rank))
-                .into_iter()
-                .collect();
+            // Of a report on some kernels, ranks are those of the whole run.
+            return self.kernels.iter().filter(|kernel| kernel.rank == rank).collect();
         }
         let whole: Vec<&Kernel> =
             self.kernels.iter().filter(|kernel| kernel.is_named(query)).collect();

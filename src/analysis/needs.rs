@@ -158,7 +158,15 @@ impl Analysis {
                 short_command_for(source, &needs, capability)?
             };
             let command = match command.strip_suffix(NEXT) {
-                Some(rest) => format!("{rest}{}{NEXT}", self.device_options()),
+                // Of what was counted already, no counters are asked for again.
+                Some(rest) => {
+                    let counting = self.sources.iter().filter(|one| {
+                        one.profiler == Profiler::NsightCompute && one.path != source.path
+                    });
+                    let counting: String =
+                        counting.map(|one| format!(" {}", plain::file(&one.path))).collect();
+                    format!("{rest}{counting}{}{NEXT}", self.device_options())
+                }
                 None => command,
             };
             Some(Supply { source, lacking, command })

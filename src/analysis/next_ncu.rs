@@ -1,9 +1,12 @@
 //! Which kernels deserve a profile with counters, and which of their launches to collect.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use super::{Analysis, Kernel, State, Totals};
-use crate::model::{HintId, KernelName, LaunchCall, Profile};
+use crate::model::{
+    HintId, KernelName, LaunchCall, NameId, OriginKind, Profile, Profiler, Quantity,
+};
 use crate::plain;
 use crate::units::Seconds;
 
@@ -25,6 +28,8 @@ pub struct NextNcu<'a> {
     /// The input that takes the counters and keeps its times, one of the real run, as a command names it, with the options
     /// by which its device is known. `None` if the counters are to be read alone.
     pub beside: Option<String>,
+    /// The report that the command writes, without its ending: none of the inputs is called so.
+    pub report: String,
 }
 
 /// Why nothing is worth collecting.
@@ -117,6 +122,9 @@ pub enum Collected {
     },
 }
 
+/// As many files are named in a command.
+const FEW: usize = 4;
+
 /// More kernels than this are another profile.
 const MOST: usize = 5;
 
@@ -151,9 +159,15 @@ impl Analysis {
         let mut stake = Seconds::ZERO;
         let mut kernels: Vec<&Kernel> = Vec::new();
         let mut names: Vec<NameFilter> = Vec::new();
+        // One command profiles one program: of several ranks or runs that of the first kernel.
+        let together = wanted.first().map(|(kernel, ..)| launched_with(profile, kernel.longest));
+        let together = together.unwrap_or_default();
         for (kernel, name, of) in wanted {
             if kernels.len() == MOST || stake >= all * ENOUGH {
                 break;
+            }
+            if !together.contains(&work(profile, kernel.longest)) {
+                continue;
             }
             stake += of;
             kernels.push(kernel);
@@ -172,8 +186,23 @@ impl Analysis {
         let totals = &self.totals;
         let options = self.device_options();
         let beside = of_real_run(profile).map(|files| files + &options);
-        Ok(NextNcu { kernels, names, launches, at_stake: stake, all, totals, beside })
+        let report = free_name(profile);
+        Ok(NextNcu { kernels, names, launches, at_stake: stake, all, totals, beside, report })
     }
+}
+
+/// A name for the report that no input has.
+fn free_name(profile: &Profile) -> String {
+    let is_taken = |name: &str| {
+        let mut paths = profile.sources.iter().map(|source| Path::new(&source.path));
+        paths.any(|path| {
+            path.file_name().is_some_and(|file| {
+                file.to_string_lossy().split('.').next().is_some_and(|stem| stem == name)
+            })
+        })
+    };
+    let names = (2_u32..).map(|number| format!("next-{number}"));
+    std::iter::once("next".to_owned()).chain(names).find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// The inputs whose times are those of the real run, as a command names them. Counters go to launches of the same grid and
@@ -189,20 +218,48 @@ fn of_real_run(profile: &Profile) -> Option<String> {
     if !(0..profile.launches.len()).any(is_shaped) {
         return None;
     }
-    let real = profile.sources.iter().filter(|source| source.profiler.times_real_run());
-    match real.collect::<Vec<_>>().as_slice() {
-        [one] => Some(plain::file(&one.path)),
-        _ => Some("FILE...".to_owned()),
-    }
+    let (real, others): (Vec<_>, Vec<_>) =
+        profile.sources.iter().partition(|source| source.profiler.times_real_run());
+    let counting = others.iter().filter(|source| source.profiler == Profiler::NsightCompute);
+    let files: Vec<String> =
+        real.iter().chain(counting).map(|source| plain::file(&source.path)).collect();
+    // More are a folder or a pattern.
+    Some(if real.len() == 1 && files.len() <= FEW { files.join(" ") } else { "FILE...".to_owned() })
+}
+
+/// Returns whether its counters are there: more of them would tell nothing new.
+fn is_counted(kernel: &Kernel) -> bool {
+    let is_from_counters =
+        matches!(kernel.provenance, Some(OriginKind::Measured | OriginKind::Derived));
+    is_from_counters
+        && !kernel.is_algorithmic
+        && kernel.average(Quantity::AchievedOccupancy).is_some()
+        && kernel.average(Quantity::L2HitRate).is_some()
 }
 
 /// What counters could show of a kernel's time.
 fn at_stake(kernel: &Kernel) -> Seconds {
+    if is_counted(kernel) {
+        return Seconds::ZERO;
+    }
     match kernel.state {
         State::NotEnoughData | State::FasterThanRoofline => kernel.measured,
         State::Flagged | State::Possible | State::Fair | State::LowImpact => kernel.savings_high,
         _ => Seconds::ZERO,
     }
+}
+
+/// What tells kernels apart, on whatever GPU of its kind they ran: name, operator, shape.
+fn work(profile: &Profile, row: usize) -> (NameId, NameId, u32) {
+    let (name, operator, shape, _) = profile.launches.kernel_key(row);
+    (name, operator, shape)
+}
+
+/// All kernels of the file and the process that a launch is in.
+fn launched_with(profile: &Profile, row: usize) -> HashSet<(NameId, NameId, u32)> {
+    let place = |row: usize| (profile.launches.source(row), profile.launches.numbers(row).0);
+    let is_beside = |other: &usize| place(*other) == place(row);
+    (0..profile.launches.len()).filter(is_beside).map(|row| work(profile, row)).collect()
 }
 
 /// The shortest range of matching launches that has one of each kernel. Of several the first, which one step reaches, where the
@@ -213,13 +270,14 @@ fn collected(profile: &Profile, kernels: &[&Kernel], names: &[NameFilter]) -> Co
     let source = first.map(|head| head.source);
     // `ncu` counts the launches of each process.
     let process = first.map(|head| head.process);
-    let keys: Vec<_> = kernels.iter().map(|kernel| launches.kernel_key(kernel.longest)).collect();
+    let keys: Vec<_> = kernels.iter().map(|kernel| work(profile, kernel.longest)).collect();
     let mut matches = HashMap::new();
     let mut rows: Vec<usize> = (0..launches.len()).collect();
     rows.sort_by_key(|row| launches.head(*row).start);
     let all = rows.len();
     leave_out_earlier(profile, source, &mut rows);
-    sort_by_call(profile, source, &mut rows);
+    // That is how `ncu` counts them.
+    profile.sort_by_call(&mut rows);
     let is_amidst =
         rows.len() < all || profile.steps.iter().any(|step| Some(step.source) == source);
     let rows: Vec<usize> = rows
@@ -243,10 +301,8 @@ fn collected(profile: &Profile, kernels: &[&Kernel], names: &[NameFilter]) -> Co
     if rows.iter().any(|row| launches.head(*row).count > 1) {
         return each;
     }
-    let of: Vec<Option<usize>> = rows
-        .iter()
-        .map(|row| keys.iter().position(|key| *key == launches.kernel_key(*row)))
-        .collect();
+    let of: Vec<Option<usize>> =
+        rows.iter().map(|row| keys.iter().position(|key| *key == work(profile, *row))).collect();
     let mut last = vec![None; keys.len()];
     let mut shortest: Option<(usize, usize)> = None;
     for (at, kernel) in of.iter().enumerate() {
@@ -285,34 +341,12 @@ fn leave_out_earlier(profile: &Profile, source: Option<u16>, rows: &mut Vec<usiz
     });
 }
 
-/// Sorts launches as they were called, which is how `ncu` counts them: on several streams they may begin in another order.
-/// `rows` are in the order of their starts.
-fn sort_by_call(profile: &Profile, source: Option<u16>, rows: &mut [usize]) {
-    let of_source = |call: &&LaunchCall| Some(call.source) == source;
-    let called: HashMap<(HintId, u64), u64> = profile
-        .calls
-        .iter()
-        .filter(of_source)
-        .map(|call| ((call.device, call.work), call.start))
-        .collect();
-    // One without a call, as within a graph, follows what began before it.
-    let mut latest = 0;
-    let mut calls: HashMap<usize, u64> = HashMap::new();
-    for row in rows.iter() {
-        let head = profile.launches.head(*row);
-        let call = head.start.and_then(|start| called.get(&(head.device, start)));
-        latest = call.copied().unwrap_or(latest);
-        calls.insert(*row, latest);
-    }
-    rows.sort_by_key(|row| calls.get(row).copied());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::{Options, analyze};
     use crate::catalog::Catalog;
-    use crate::ingest::read_text;
+    use crate::ingest::{Input, read, read_text};
 
     #[test]
     fn names_are_those_that_nsight_compute_filters_by() {
@@ -413,6 +447,36 @@ mod tests {
         assert_eq!(launches([false, true, true, true]), Collected::Range { skip: 0, count: 2 });
         // Without any call in the trace nothing says when it began.
         assert_eq!(launches([false; 4]), Collected::Range { skip: 2, count: 2 });
+    }
+
+    /// Ranks on a GPU each: `a` has most time and its longest launch on the first, where `c` does not run.
+    #[test]
+    fn kernels_of_one_process_are_collected_together() {
+        let rank = |gpu: u32, launches: &[(&str, u32)]| {
+            let event = |(at, (name, time)): (usize, &(&str, u32))| {
+                format!(
+                    r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "ts": {}.5, "dur": {time}.5,
+                    "args": {{"stream": 7, "device": {gpu}, "grid": [1, 1, 1], "block": [32, 1, 1]}}}}"#,
+                    at * 10_000
+                )
+            };
+            let events: Vec<String> = launches.iter().enumerate().map(event).collect();
+            format!("{{\"schemaVersion\": 1, \"traceEvents\": [{}]}}", events.join(","))
+        };
+        let inputs = [
+            Input::text("rank0.json", &rank(0, &[("a", 800), ("b", 700)])),
+            Input::text("rank1.json", &rank(1, &[("a", 300), ("c", 900)])),
+        ];
+        let profile = read(&inputs, &crate::ingest::Options::default()).unwrap();
+        let options = Options { device: Some("A100 SXM4 80GB".to_owned()), ..Options::default() };
+        let analysis = analyze(&profile, &Catalog::builtin(), &options).unwrap();
+        let next = analysis.next_ncu(&profile).unwrap();
+        let names: Vec<&str> = next.kernels.iter().map(|kernel| &*kernel.name).collect();
+        assert_eq!(
+            (names, next.launches),
+            (vec!["a", "b"], Collected::Range { skip: 0, count: 2 })
+        );
+        assert!(next.at_stake < next.all);
     }
 
     /// `slow` is called first on one stream, and runs when two launches of another shape have ended on the other.

@@ -88,7 +88,7 @@ struct Out {
     explain: bool,
 
     /// Print the `ncu` command that collects counters for the kernels of which they would tell most
-    #[arg(long, conflicts_with_all = ["explain", "what_if"])]
+    #[arg(long, conflicts_with_all = ["explain", "what_if", "top", "full", "select", "ignore"])]
     next_ncu: bool,
 
     /// Estimate kernel times on other GPUs, or with `tensor-cores`, `bf16`, `fused` with a
@@ -186,6 +186,13 @@ impl Job {
         let policy = config.gate.clone();
         let session = session::new(model, config)?;
         what_if::check(&output.what_if, &session.catalog)?;
+        let is_picture = |place: &Place<output::Kind>| {
+            !matches!(place.format, output::Kind::Named(_) | output::Kind::Parquet)
+        };
+        if !output.what_if.is_empty() && !places.is_empty() && places.iter().all(is_picture) {
+            return Err(Failure::usage("--what-if has no effect on pictures")
+                .help("add a report: -o FILE.html, or -o FILE.md"));
+        }
         Ok(Self { places, session, policy })
     }
 }
@@ -261,7 +268,7 @@ fn report(
         let next = judged.analysis.next_ncu(profile).map_err(|nothing| match nothing {
             NothingToCollect::Explained => {
                 Failure::usage("no kernel has time that counters could explain")
-                    .help("all are at their roofline, launch-bound, or communication")
+                    .help("all have their counters, are at their roofline, launch-bound, or communication")
             }
             NothingToCollect::Nameless => {
                 Failure::usage("the kernels that counters could explain have no names to filter by")
@@ -395,8 +402,9 @@ fn found<'a>(analysis: &'a Analysis, query: &str) -> Result<Vec<&'a Kernel>, Fai
             && rank.parse::<u64>().is_ok()
         {
             let kernels = counted(analysis.kernels.len() as u64, "kernel", "kernels");
-            return Err(Failure::usage(format!("no kernel {query}: the report has {kernels}"))
-                .help("'#1' is the first one"));
+            let error = Failure::usage(format!("no kernel {query}: the report has {kernels}"));
+            let first = analysis.kernels.iter().map(|kernel| kernel.rank).min();
+            return Err(error.help(format!("'#{}' is the first one", first.unwrap_or(1))));
         }
         let nearest = analysis.nearest(query).map(|name| format!("; the nearest name is {name:?}"));
         return Err(Failure::usage(format!(

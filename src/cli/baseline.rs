@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::args::{Configuration, Model, Reading};
@@ -76,11 +77,11 @@ struct Save {
     format: Option<Form>,
 
     /// Set the commit [default: `GITHUB_SHA` or `CI_COMMIT_SHA`, else from .git]
-    #[arg(long, value_name = "COMMIT", help_heading = "Baseline")]
+    #[arg(long, value_name = "COMMIT", help_heading = "Baseline", value_parser = NonEmptyStringValueParser::new())]
     commit: Option<String>,
 
     /// Set the branch [default: `GITHUB_REF_NAME` or `CI_COMMIT_BRANCH`, else from .git]
-    #[arg(long, value_name = "BRANCH", help_heading = "Baseline")]
+    #[arg(long, value_name = "BRANCH", help_heading = "Baseline", value_parser = NonEmptyStringValueParser::new())]
     branch: Option<String>,
 
     /// Set the time of all runs in UTC, such as 2026-11-22T05:30:00Z [default: that of the run, else now]

@@ -67,7 +67,7 @@ struct Drawn {
 /// [`Problem`] as the program would print it.
 pub fn call(words: Vec<OsString>, held: Held) -> Result<Answer, Box<Problem>> {
     let is_typed = held.bytes.is_empty() && held.runs.is_empty();
-    let typed = is_typed.then(|| args::typed(words.iter()));
+    let mut typed = is_typed.then(|| args::typed(words.iter()));
     let mut arguments = vec![OsString::from("rooflint")];
     arguments.extend(words);
     let terminal = Terminal::silent(typed.clone().unwrap_or_default());
@@ -79,6 +79,8 @@ pub fn call(words: Vec<OsString>, held: Held) -> Result<Answer, Box<Problem>> {
             Answered::Run(Box::new(analyze::sample_answer(&command, &terminal)?))
         }
         Command::Diff(command) => {
+            // `rooflint diff` takes one run of each side.
+            typed = typed.filter(|_| command.reading.files.len() == 2);
             Answered::Decision(Box::new(gate::difference(command, held, &terminal)?))
         }
         Command::Gate(command) => {
@@ -145,6 +147,14 @@ impl Answer {
             Answered::Decision(_) => output::places_for(asked, GATE_OUTPUTS, gate::FORMAT)?,
             Answered::Listing(_) => output::places_for(asked, report::NO_OWN, "format of lists")?,
         };
+        #[cfg(feature = "plot")]
+        if !drawing.is_empty()
+            && places.iter().any(|place| !matches!(place.format, Kind::Picture(_)))
+        {
+            return Err(Failure::usage("a picture is not written as another document")
+                .help("end its name with .svg or .png; write the rest with the report's own save")
+                .into());
+        }
         let terminal = Terminal::silent(String::new());
         let style = |_, _: &std::path::Path| styled(wording);
         for place in places {
@@ -185,7 +195,7 @@ impl Answer {
     #[must_use]
     pub fn table(&self, name: &str) -> Option<Table<'_>> {
         match (&self.kind, name) {
-            (Answered::Run(answer), "launches") => Some(Table::of(&answer.profile)),
+            (Answered::Run(answer), "launches") => Some(tables::launches(&answer.profile)),
             (Answered::Run(answer), "kernels") => Some(tables::kernels(&self.of_run(answer))),
             (Answered::Run(answer), "findings") => Some(tables::findings(&self.of_run(answer))),
             (Answered::Run(answer), "totals") => Some(tables::totals(&self.of_run(answer))),
@@ -229,7 +239,11 @@ impl Answer {
             text = report::written(subject, format, &styled(wording));
             Ok(())
         })?;
-        Ok(text.unwrap_or_default())
+        let unknown = || {
+            Failure::usage(format!("an explanation has no format {format:?}"))
+                .help("text, markdown, html, json or csv")
+        };
+        text.ok_or_else(|| unknown().into())
     }
 
     /// Returns the run, to compare it with others; `None` if the answer is none.

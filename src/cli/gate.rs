@@ -107,7 +107,7 @@ Examples:
 pub(super) struct Diff {
     /// The baseline, then the current run
     #[command(flatten)]
-    reading: Reading,
+    pub(super) reading: Reading,
 
     #[command(flatten)]
     side: Side,
@@ -440,7 +440,15 @@ pub(super) fn difference(
 
 fn compared(command: &Diff, terminal: &Terminal) -> Result<Decided, Failure> {
     let (baseline, current) = match (&command.reading.held, command.reading.files.as_slice()) {
-        (Some(held), files) => files.split_at(held.earlier.min(files.len())),
+        (Some(held), files) => {
+            let (baseline, current) = files.split_at(held.earlier.min(files.len()));
+            let empty = [(baseline, "the baseline"), (current, "the current side")];
+            if let Some((_, side)) = empty.into_iter().find(|(files, _)| files.is_empty()) {
+                return Err(Failure::usage(format!("{side} has no runs"))
+                    .help("give at least one run of each side; does a pattern match nothing?"));
+            }
+            (baseline, current)
+        }
         (None, [baseline, current]) => (from_ref(baseline), from_ref(current)),
         (None, _) => {
             return Err(Failure::usage("diff takes two sides: a baseline and a current one").help(

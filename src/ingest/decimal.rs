@@ -210,6 +210,9 @@ fn is_grouped(text: &str, mark: char) -> bool {
 /// The user's next step where nothing decides.
 pub(super) const UNDECIDED: &str = "add --decimal-sign comma or --decimal-sign point; in a mapping: decimal = \",\" or decimal = \".\"";
 
+/// The next step where a file says another sign than was asked for.
+pub(super) const CONTRADICTED: &str = "leave out --decimal-sign, and decimal = … of a mapping";
+
 /// The sign to read with, and what to say of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Settled {
@@ -232,6 +235,16 @@ impl Evidence {
         let settled = |sign, is_certain| Settled { sign, is_certain, note: None };
         let with_point = self.whole_with_point.as_ref().filter(|_| never);
         match (asked, self.verdict(), with_point) {
+            (Some(asked), Verdict::Clear(sign), _) if asked != sign => {
+                let (own, other) = match sign {
+                    DecimalSign::Comma => ("comma", "point"),
+                    DecimalSign::Point => ("point", "comma"),
+                };
+                let message = format!(
+                    "a decimal {other} was asked for, and the numbers of the file have a decimal {own}"
+                );
+                Err((message, None))
+            }
             (Some(sign), ..) | (None, Verdict::Clear(sign), _) => Ok(settled(sign, true)),
             (None, Verdict::Because(sign, why), _) => {
                 let (signs, read, other) = match (sign, &self.ambiguous) {
@@ -276,6 +289,22 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 1,234.5 leaves no doubt; 1,234 does.
+    #[test]
+    fn what_was_asked_for_decides_only_where_the_file_does_not() {
+        for (cell, comma) in [
+            ("1,234.5", None),
+            ("1,234", Some(DecimalSign::Comma)),
+            ("12", Some(DecimalSign::Comma)),
+        ] {
+            let mut evidence = Evidence::default();
+            evidence.add(cell, Content::Any, || None);
+            let settled = |sign| evidence.settle(Some(sign), false).map(|settled| settled.sign);
+            assert_eq!(settled(DecimalSign::Comma).ok(), comma, "{cell}");
+            assert_eq!(settled(DecimalSign::Point), Ok(DecimalSign::Point), "{cell}");
+        }
+    }
 
     fn verdict(cells: &[(&str, Content)]) -> Verdict {
         let mut evidence = Evidence::default();

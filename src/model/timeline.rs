@@ -1,7 +1,9 @@
 //! What a trace has of a GPU's time beside its launches: copies and fills, the calls of the host that launched the
 //! work, and the steps of a training loop.
 
-use super::{HintId, NameId};
+use std::collections::HashMap;
+
+use super::{HintId, NameId, Profile};
 
 /// Work of a GPU other than a kernel: a copy, a fill, or a graph that was traced as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +35,28 @@ pub struct LaunchCall {
     pub start: u64,
     /// Thread of the host, by its position in the file.
     pub thread: u32,
+}
+
+impl Profile {
+    /// Sorts launches by their file, and within it as they were called: on several streams they may begin in another order.
+    /// One without a call, as within a graph, follows what began before it. `rows` are in the order of their starts.
+    pub(crate) fn sort_by_call(&self, rows: &mut [usize]) {
+        let called: HashMap<(u16, HintId, u64), u64> = self
+            .calls
+            .iter()
+            .map(|call| ((call.source, call.device, call.work), call.start))
+            .collect();
+        let mut latest: HashMap<u16, u64> = HashMap::new();
+        let mut calls: HashMap<usize, (u16, u64)> = HashMap::with_capacity(rows.len());
+        for row in rows.iter() {
+            let head = self.launches.head(*row);
+            let latest = latest.entry(head.source).or_default();
+            let call = head.start.and_then(|start| called.get(&(head.source, head.device, start)));
+            *latest = call.copied().unwrap_or(*latest);
+            calls.insert(*row, (head.source, *latest));
+        }
+        rows.sort_by_key(|row| calls.get(row).copied());
+    }
 }
 
 /// A call in which a thread of the host waits for a GPU: it synchronizes or copies.

@@ -62,19 +62,27 @@ impl NextNcu<'_> {
             }
         };
         let names = filter(&self.names);
-        format!("ncu --set full --import-source yes {names}{launches} -o next APP")
+        format!("ncu --set full --import-source yes {names}{launches} -o {} APP", self.report)
     }
 }
 
 impl Reported for NextNcu<'_> {
-    fn document(&self, _: &Style) -> Document {
+    fn document(&self, style: &Style) -> Document {
         let mut document = Document::new("Counters to collect next");
         document.push(Block::Code(self.command()));
         let kernels = self.kernels.iter().map(|kernel| {
             let launches = count(kernel.launches, "launch", "launches");
             let time = si(kernel.measured, "s");
             let share = percent(self.totals.share(kernel.measured));
-            format!("#{} {}: {time}, {share} in {launches}", kernel.rank, printable(&kernel.name))
+            let name = if style.full_names { &kernel.full_name } else { &kernel.name };
+            // Kernels of one name differ by what launched them, or by their grid and block.
+            let is_alone = self.kernels.iter().filter(|one| one.name == kernel.name).count() == 1;
+            let by = match &kernel.operator {
+                _ if is_alone => String::new(),
+                Some(operator) => format!(" [{}]", printable(operator)),
+                None => kernel.shape.grid.map_or_else(String::new, |grid| format!(", grid {grid}")),
+            };
+            format!("#{} {}{by}: {time}, {share} in {launches}", kernel.rank, printable(name))
         });
         document.section("Collects", vec![Block::lines(kernels.collect())]);
         let most = if self.at_stake < self.all {
@@ -112,11 +120,12 @@ impl Reported for NextNcu<'_> {
                 )
             ),
         };
+        let report = &self.report;
         let then = match &self.beside {
             Some(trace) => format!(
-                "then, for the times of the real run with these counters: rooflint {trace} next.ncu-rep"
+                "then, for the times of the real run with these counters: rooflint {trace} {report}.ncu-rep"
             ),
-            None => "then: rooflint next.ncu-rep".to_owned(),
+            None => format!("then: rooflint {report}.ncu-rep"),
         };
         document.push(Block::lines(vec![most, which, then]));
         document

@@ -13,7 +13,7 @@ use crate::analysis::{Columns, Place, Row};
 use crate::catalog::Device;
 #[cfg(feature = "gate")]
 use crate::gate::{Allowed, Check};
-use crate::model::Pipe;
+use crate::model::{Pipe, Profile};
 use crate::predict;
 use crate::rules::Finding;
 use crate::table::{Cell, Cells, Form, Table};
@@ -83,10 +83,27 @@ pub fn findings(report: &Report<'_>) -> Table<'static> {
     named(of_members(MEMBERS, of_kernels.chain(of_run)), "findings")
 }
 
+/// Returns the launches of a profile, each column with its meaning.
+#[must_use]
+pub fn launches(profile: &Profile) -> Table<'_> {
+    let mut table = Table::of(profile);
+    for (name, cells) in &table.columns {
+        let Cells::Launches(_, column) = cells else { continue };
+        let key = format!("column:{name}");
+        // What says how a quantity was derived has its unit, too.
+        if !table.metadata.iter().any(|(known, _)| *known == key) {
+            table.metadata.push((key, format!("[{}] {}", column.form.label(), column.about)));
+        }
+    }
+    table
+}
+
 /// Returns the totals of a run, in one row.
 #[must_use]
 pub fn totals(report: &Report<'_>) -> Table<'static> {
     let row = serde_json::to_value(totals::document(&report.analysis.totals)).unwrap_or_default();
+    let schema = schemars::schema_for!(totals::TotalsDocument);
+    let about = |name: &str| schema.pointer(&format!("/properties/{name}/description"))?.as_str();
     let mut table = Table { height: 1, ..Table::default() };
     for (name, value) in row.as_object().into_iter().flatten() {
         let form = match value {
@@ -96,7 +113,8 @@ pub fn totals(report: &Report<'_>) -> Table<'static> {
             _ => Form::Number("1"),
         };
         let cells = Cells::of(form, std::iter::once(cell(value, form)));
-        table.columns.push((name.clone(), cells));
+        let about = about(name).unwrap_or_default().replace('\n', " ");
+        push(&mut table, name, form, about.trim_end_matches('.'), cells);
     }
     named(table, "totals")
 }

@@ -49,8 +49,28 @@ fn the_report_of_counters_is_read_beside_a_trace_that_can_take_them() {
     assert_eq!(last(&[trace]), beside);
     let sums = "fixtures/nsys_sum/h100-cuda_gpu_kern_sum.csv";
     assert_eq!(last(&[sums, "--device", "H100 SXM5"]), "then: rooflint next.ncu-rep");
-    let counters = "fixtures/demo/h100-training-step.csv";
+    let counters = "fixtures/advice/addition-through-l2.csv";
     assert_eq!(last(&[counters]), "then: rooflint next.ncu-rep");
+}
+
+/// What was collected is not asked for again, and the files that have it stay in the commands.
+#[test]
+fn kernels_with_counters_are_not_collected_again() {
+    let whole = run(&["fixtures/demo/h100-training-step.csv", "--next-ncu"]);
+    assert!(whole.stderr.contains("all have their counters"), "{}", whole.stderr);
+    let trace = "fixtures/pytorch_trace/h100-step-before.json.gz";
+    let counters = "fixtures/ncu_wide/h100-step-before-next.csv.gz";
+    let first = run(&[trace, "--next-ncu"]).stdout;
+    let next = run(&[trace, counters, "--next-ncu"]).stdout;
+    let collected = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.starts_with("  #"));
+        lines.map(|line| line.split(':').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!((collected(&first).len(), collected(&next).len()), (5, 5));
+    let again = collected(&next).into_iter().filter(|one| first.contains(one.as_str()));
+    assert_eq!(again.count(), 0, "{first}\n{next}");
+    assert!(next.contains(&format!("rooflint {trace} {counters} next.ncu-rep")), "{next}");
+    assert!(next.contains(" of the 4.72 ms that counters could explain"), "{next}");
 }
 
 /// Launches without a time are no part of the mean.

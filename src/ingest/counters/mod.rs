@@ -5,11 +5,15 @@
 //! same work: the amounts and ratios of a launch go to the launches of the trace, its time and what depends on clocks
 //! does not.
 
+mod by_work;
 mod names;
+mod order;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use self::by_work::Fit;
 use self::names::{Key, Names, key, pairs};
+use self::order::{called, fullest, is_each, launched};
 use super::alike::Alike;
 use super::complete::overrule;
 use super::means::mean;
@@ -53,6 +57,7 @@ pub(super) fn join(profile: &mut Profile) {
     if donors.is_empty() {
         return apart(profile, &hosts, &others, "are of different devices");
     }
+    let hosts = called(profile, hosts);
     let mut names = Names::default();
     let mut by_work: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for row in &donors {
@@ -73,7 +78,14 @@ pub(super) fn join(profile: &mut Profile) {
         }
     }
     if used.is_empty() {
-        return apart(profile, &hosts, &donors, "have no kernel, grid and block in common");
+        let why = if report.other_work > 0 {
+            "have only kernels in common that do other work with the same grid and block"
+        } else if report.kernels > 0 {
+            "have kernels in common, of which nothing but the time was collected"
+        } else {
+            "have no kernel, grid and block in common"
+        };
+        return apart(profile, &hosts, &donors, why);
     }
     report.untraced = by_work.len() - used.len();
     report.others = counts(profile, &others);
@@ -82,23 +94,6 @@ pub(super) fn join(profile: &mut Profile) {
     let gone: BTreeSet<usize> = donors.into_iter().collect();
     profile.launches.retain(|row| !gone.contains(&row));
     profile.forget_devices();
-}
-
-/// Launches under Nsight Compute in the order of their processes' first row, and of their numbers: files may come in any
-/// order, and so may rows.
-fn launched(profile: &Profile, rows: &[usize]) -> Vec<usize> {
-    let number = |row: usize| profile.launches.numbers(row);
-    let mut processes: HashMap<u32, usize> = HashMap::new();
-    for row in rows {
-        let next = processes.len();
-        processes.entry(number(*row).0).or_insert(next);
-    }
-    let mut rows = rows.to_vec();
-    rows.sort_by_key(|row| {
-        let (process, id) = number(*row);
-        (processes[&process], id, *row)
-    });
-    rows
 }
 
 /// How many launches rows stand for: those of sums stand for several.
@@ -137,6 +132,9 @@ struct Joined {
     untraced: usize,
     /// Launches under Nsight Compute on other devices than those of the trace.
     others: u64,
+    /// Launches of the trace whose shapes say that they do other work than those that were counted, or that one cannot say
+    /// which of them were.
+    other_work: u64,
     alike: Alike,
 }
 
@@ -161,38 +159,39 @@ impl Joined {
             }
         }
         self.kernels += usize::from(!fitting.is_empty());
-        for (donors, hosts) in &mut fitting {
-            // PyProf numbers launches and does not say when they began.
-            hosts.sort_by_key(|row| {
-                let launches = &profile.launches;
-                (launches.start(*row), launches.numbers(*row), *row)
-            });
-            self.donors.extend(donors);
-            self.pair(profile, hosts, &launched(profile, donors));
+        let before = self.launches;
+        for (donors, hosts) in fitting {
+            let donors = launched(profile, &donors);
+            if is_each(profile, &hosts, &donors) {
+                self.pair(profile, &hosts, &donors);
+                continue;
+            }
+            for Fit { hosts, donors } in by_work::apart(profile, &hosts, &donors) {
+                if donors.is_empty() {
+                    self.other_work += counts(profile, &hosts);
+                } else {
+                    self.pair(profile, &hosts, &donors);
+                }
+            }
         }
-        !fitting.is_empty()
+        self.launches > before
     }
 
     /// As many launches on both sides are the same ones, in the order in which they were launched; else each gets the
     /// mean, and so do those of several traces or GPUs.
     fn pair(&mut self, profile: &mut Profile, hosts: &[usize], donors: &[usize]) {
-        let launches = counts(profile, hosts);
-        self.launches += launches;
-        let run = |row: &usize| (profile.launches.source(*row), profile.launches.head(*row).device);
-        let is_one_run = hosts.iter().all(|host| run(host) == run(&hosts[0]));
-        let mut ids = BTreeSet::new();
-        // The same number twice is of two processes, whose order is not known.
-        let is_one_sequence = donors.iter().all(|row| ids.insert(profile.launches.numbers(*row).1));
-        let is_each = hosts.len() == donors.len() && is_one_run && is_one_sequence;
+        let is_each = is_each(profile, hosts, donors);
+        let fullest = if is_each { donors.to_vec() } else { fullest(profile, donors) };
+        let donors = fullest.as_slice();
         let of_all = (!is_each).then(|| mean(profile, donors));
-        if !is_each && donors.len() > 1 {
-            self.averaged += launches;
-        }
+        let mut given = 0;
         for (at, host) in hosts.iter().enumerate() {
             let donor = donors[if is_each { at } else { 0 }];
             let own = if is_each { Some(mean(profile, &[donor])) } else { None };
-            if let Some(values) = of_all.as_ref().or(own.as_ref()) {
+            let values = of_all.as_ref().or(own.as_ref());
+            if let Some(values) = values.filter(|values| values.all().next().is_some()) {
                 overrule(profile, *host, values);
+                given += u64::from(profile.launches.count(*host));
             }
             adopt_advice(profile, *host, donor);
             // A range of the program around one launch says nothing of another.
@@ -201,6 +200,13 @@ impl Joined {
             if is_each && head.operator == NameId::default() {
                 profile.launches.describe(*host, &Head { operator, ..head });
             }
+        }
+        self.launches += given;
+        if given > 0 {
+            self.donors.extend(donors);
+        }
+        if !is_each && donors.len() > 1 {
+            self.averaged += given;
         }
     }
 
@@ -219,7 +225,13 @@ impl Joined {
             let have = counted(self.averaged, "launch has", "launches have");
             note.push_str(&format!("; {have} the mean of several"));
         }
-        let without = counts(profile, hosts) - self.launches;
+        if self.other_work > 0 {
+            let launches = launches(self.other_work);
+            note.push_str(&format!(
+                "; {launches} with the same grid and block as one that was counted, and other work, as their shapes say, have none"
+            ));
+        }
+        let without = counts(profile, hosts) - self.launches - self.other_work;
         if without > 0 {
             let have = counted(without, "launch of the trace has", "launches of the trace have");
             note.push_str(&format!("; {have} no counters"));

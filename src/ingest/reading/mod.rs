@@ -8,7 +8,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::complete::complete;
-use super::decimal::{DecimalSign, Evidence, UNDECIDED};
+use super::decimal::{CONTRADICTED, DecimalSign, Evidence, UNDECIDED};
 use super::error::Fault;
 use super::input;
 use super::lines::{Lines, append_line};
@@ -156,7 +156,8 @@ impl<'a> Reading<'a> {
     ) -> Result<Numerals, IngestError> {
         let settled = evidence.settle(self.decimal, never).map_err(|(message, place)| {
             let (line, column) = place.unzip();
-            let error = self.error(message).column(column).help(UNDECIDED);
+            let error = self.error(message).column(column);
+            let error = error.help(if self.decimal.is_some() { CONTRADICTED } else { UNDECIDED });
             line.into_iter().fold(error, IngestError::line)
         })?;
         if let Some(note) = settled.note {
