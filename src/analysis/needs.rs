@@ -163,9 +163,10 @@ impl Analysis {
                     let counting = self.sources.iter().filter(|one| {
                         one.profiler == Profiler::NsightCompute && one.path != source.path
                     });
-                    let counting: String =
-                        counting.map(|one| format!(" {}", plain::file(&one.path))).collect();
-                    format!("{rest}{counting}{}{NEXT}", self.device_options())
+                    let counting: Vec<String> =
+                        counting.map(|one| plain::file(&one.path)).collect();
+                    let files = [&[rest.to_owned()], counting.as_slice()].concat().join(" ");
+                    format!("{files}{}{NEXT}", self.device_options())
                 }
                 None => command,
             };

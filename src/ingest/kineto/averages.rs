@@ -125,13 +125,13 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             .help("record it: torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"));
     };
     let (gpu, is_text, width) = (columns.title.clone(), columns.is_text, columns.width);
-    let mut tables = Rows { columns: Some(columns), rows: Vec::new(), totals: vec![None] };
+    let mut tables = Below { columns: Some(columns), rows: Vec::new(), totals: vec![None] };
     if is_text {
         tables.read_text(reading)?;
     } else {
         read_tables(reading, width, &mut tables)?;
     }
-    let Rows { rows, totals, .. } = tables;
+    let Below { rows, totals, .. } = tables;
     // The range around a compiled kernel has the kernel's name and its time; that around anything else has no time of its own.
     let is_kernel = |row: &Row| row.name.starts_with("triton_");
     let is_range = |row: &&Row| row.cpu > 0.0 && row.gpu <= 0.0 && !is_kernel(row);
@@ -221,9 +221,9 @@ fn is_annotation(name: &str) -> bool {
     STARTS.iter().any(|start| name.starts_with(start))
 }
 
-/// What the tables of a file hold.
+/// What is below the titles of the tables of a file.
 #[derive(Debug)]
-struct Rows {
+struct Below {
     /// Those of the table that is read; `None` in one without times of the GPU.
     columns: Option<Columns>,
     rows: Vec<Row>,
@@ -231,7 +231,7 @@ struct Rows {
     totals: Vec<Option<f64>>,
 }
 
-impl Rows {
+impl Below {
     /// Adds what a row says.
     fn add(
         &mut self,
@@ -297,7 +297,7 @@ impl Rows {
     }
 }
 
-impl Tables for Rows {
+impl Tables for Below {
     fn turn(&mut self, _: &mut Reading<'_>, row: &rows::Row) -> Result<Turn, IngestError> {
         let text = row.whole();
         if !is_title(&text) {

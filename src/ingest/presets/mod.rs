@@ -232,7 +232,8 @@ mod tests {
     /// A table that is compiled in, as launches of kernel, GPU, nanoseconds and bytes of shared memory.
     fn launches(text: String) -> Vec<(String, Option<String>, f64, Option<f64>)> {
         let profile =
-            crate::ingest::read_text("run.csv", text.leak(), &Default::default()).unwrap();
+            crate::ingest::read_text("run.csv", text.leak(), &crate::ingest::Options::default())
+                .unwrap();
         let launches = profile.iter().map(|launch| {
             let value = |quantity| launch.value(quantity);
             let device = profile.devices.get(usize::from(launch.head.device.0));
@@ -285,9 +286,7 @@ mod tests {
         ];
         assert_eq!(launches(text.concat()), [("gemm".to_owned(), None, 268_432.0, None)]);
         // Versions without the columns derive nothing.
-        let text = format!(
-            "Annotation,Metric,AvgValue,NumRuns,Kernel,GPU\ntorch,gpu__time_duration.sum,900,10,gemm,NVIDIA H200\n"
-        );
+        let text = "Annotation,Metric,AvgValue,NumRuns,Kernel,GPU\ntorch,gpu__time_duration.sum,900,10,gemm,NVIDIA H200\n".to_owned();
         assert_eq!(launches(text), [("gemm".to_owned(), None, 900.0, None)]);
     }
 }
