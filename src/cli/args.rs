@@ -289,6 +289,13 @@ pub(super) fn reading_again(reading: &Reading, model: &Model) -> String {
     options.join(" ")
 }
 
+/// The name of a run, which is that of a folder in a partitioned launch table.
+pub(super) fn run_name(text: &str) -> Result<String, String> {
+    let is_name = crate::fleet::is_run_name(text);
+    let wrong = "not the name of a run; use letters, digits, `.`, `_`, `+` and `-`";
+    is_name.then(|| text.to_owned()).ok_or_else(|| wrong.to_owned())
+}
+
 /// The command as it would be typed again, whatever the program's path is.
 pub(super) fn typed<'a>(arguments: impl Iterator<Item = &'a OsString>) -> String {
     let quoted = arguments.map(|argument| plain::quoted(&argument.to_string_lossy()));

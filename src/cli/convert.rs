@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::args::{Configuration, Reading};
+use super::args::{Configuration, Reading, run_name};
 use super::exit::{Code, Failure};
 use super::output::{self, Known, Place};
 use super::reading::read_whole;
@@ -24,7 +24,7 @@ pub(super) struct Convert {
     paths: Vec<PathBuf>,
 
     /// Name of the run in a folder of partitions [default: run]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = run_name)]
     run: Option<String>,
 
     /// Set the GPU of the ranks in a folder of partitions, if the exports do not name it or name it wrong

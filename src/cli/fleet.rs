@@ -70,7 +70,8 @@ fn axis(text: &str) -> Result<(String, u64), String> {
     let wrong = || "not an axis; write NAME=SIZE, such as tensor=8".to_owned();
     let (name, size) = text.split_once('=').ok_or_else(wrong)?;
     let size = size.trim().parse().ok().filter(|size| (1..=1_000_000).contains(size));
-    Ok((name.trim().to_owned(), size.ok_or_else(wrong)?))
+    let name = Some(name.trim()).filter(|name| !name.is_empty()).ok_or_else(wrong)?;
+    Ok((name.to_owned(), size.ok_or_else(wrong)?))
 }
 
 fn price(text: &str) -> Result<f64, String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::args::{Configuration, Model, Reading};
+use super::args::{Configuration, Model, Reading, run_name};
 use super::exit::Failure;
 use super::terminal::Terminal;
 use super::{catalog, config, reading, session};
@@ -23,7 +23,7 @@ pub(super) struct Summarize {
     output: PathBuf,
 
     /// Name of the run
-    #[arg(long, value_name = "NAME", default_value = "run")]
+    #[arg(long, value_name = "NAME", default_value = "run", value_parser = run_name)]
     run: String,
 
     /// Number of the rank [default: that in the name of the first file or its folder]

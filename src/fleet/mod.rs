@@ -26,7 +26,7 @@ pub use beside::facts;
 pub use manifest::{
     DEVICES, DeviceEntry, LAYOUT, MANIFEST, Manifest, NAMES, PartEntry, SourceFile, manifest_schema,
 };
-pub use names::{Numbered, Positions, RankFiles, by_rank, positions_in, rank_in};
+pub use names::{Numbered, Positions, RankFiles, by_rank, is_run_name, positions_in, rank_in};
 pub use partials::{
     PARTIAL, merge_partials, parse_partial, partial_files, partial_schema, write_partial,
 };

@@ -213,6 +213,13 @@ fn nearest(file: &Path, fits: impl Fn(&Named) -> bool) -> Option<PathBuf> {
     file.ancestors().find(is_it).map(Path::to_owned)
 }
 
+/// Returns whether a run can be called so: the name is a folder's.
+#[must_use]
+pub fn is_run_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-');
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(fits)
+}
+
 /// Returns the rank of a file, and the file or folder that is named after it.
 fn named(file: &Path) -> Option<(u64, PathBuf)> {
     let place = nearest(file, |name| name.rank.is_some())?;

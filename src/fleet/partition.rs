@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::beside::{self, Pair};
 use super::manifest::{DEVICES, DeviceEntry, Manifest, NAMES, PartEntry, SourceFile, replace};
-use super::names::{Positions, RankFiles, by_rank};
+use super::names::{Positions, RankFiles, by_rank, is_run_name};
 use super::side_by_side;
 use crate::analysis::{self, device_rows};
 use crate::catalog::Catalog;
@@ -84,7 +84,7 @@ impl Partitioning<'_> {
     /// [`IngestError`] if a file has no rank, a rank is there twice, or the folder cannot be written. Ranks that cannot be
     /// read are in the result; the others are converted.
     pub fn write(&self, files: &[PathBuf]) -> Result<Partitioned, IngestError> {
-        if !is_name(self.run) {
+        if !is_run_name(self.run) {
             return Err(IngestError::new(
                 "",
                 format!("{:?} cannot be the name of a run", self.run),
@@ -320,11 +320,6 @@ fn forget(folder: &Path, manifest: &mut Manifest) -> Vec<String> {
 fn cannot_write(path: &Path, cause: &io::Error) -> IngestError {
     IngestError::new(path.display(), format!("cannot write: {}", plain::io(cause)))
         .help(plain::to_write(cause))
-}
-
-fn is_name(run: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-');
-    !run.is_empty() && !run.starts_with('.') && run.chars().all(fits)
 }
 
 /// Returns the rows sorted by kernel, then by start, so that scans for a kernel skip the others.

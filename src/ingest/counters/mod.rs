@@ -82,6 +82,8 @@ pub(super) fn join(profile: &mut Profile) {
             "have only kernels in common that do other work with the same grid and block"
         } else if report.kernels > 0 {
             "have kernels in common, of which nothing but the time was collected"
+        } else if hosts.iter().all(|row| profile.launches.head(*row).shape.grid.is_none()) {
+            "cannot be joined without grids and blocks of both"
         } else {
             "have no kernel, grid and block in common"
         };
@@ -486,6 +488,23 @@ mod tests {
             profile.checks,
             [
                 "trace.csv and counters.csv have no kernel, grid and block in common: they are reported side by side"
+            ]
+        );
+    }
+
+    #[test]
+    fn sums_without_grids_take_no_counters_and_say_why() {
+        let sums = "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n\
+            100.0,1000,1,1000.0,1000.0,1000,1000,0.0,gemm\n";
+        let inputs = [
+            Input::text("sums.csv", sums),
+            Input::text("counters.csv", &format!("{COUNTERS}{}", counted(0, "gemm", 64, 300))),
+        ];
+        let profile = read(&inputs, &Options::default()).unwrap();
+        assert_eq!(
+            profile.checks,
+            [
+                "sums.csv and counters.csv cannot be joined without grids and blocks of both: they are reported side by side"
             ]
         );
     }

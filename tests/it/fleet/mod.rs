@@ -439,7 +439,25 @@ fn the_commands_work_together() {
         done.stdout
     };
     assert_eq!(json(&all), json(&launches));
+    for axes in ["=4", " =4"] {
+        let done = program::run(&["fleet", &launches, "--axes", axes]);
+        assert_eq!(done.code, 2, "{}", done.stderr);
+        assert!(done.stderr.contains("not an axis; write NAME=SIZE"), "{}", done.stderr);
+    }
     let done = program::run(&["fleet", &launches, "--axes", "tensor=3"]);
     assert_eq!(done.code, 2);
     assert!(done.stderr.contains("the axes have 3 positions"), "{}", done.stderr);
+}
+
+/// The name of a run is that of a folder, wherever it is given.
+#[test]
+fn names_of_runs_are_those_of_folders() {
+    let file = "fixtures/pyprof/v100-resnet50-head.csv";
+    for command in [&["convert", "-o", "launches/"][..], &["summarize", "--rank", "0"]] {
+        for name in ["", "a/b", "ŭ", ".a"] {
+            let done = program::run(&[command, &[file, "--run", name]].concat());
+            assert_eq!(done.code, 2, "{name}: {}", done.stderr);
+            assert!(done.stderr.contains("not the name of a run"), "{}", done.stderr);
+        }
+    }
 }
