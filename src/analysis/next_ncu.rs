@@ -249,7 +249,7 @@ fn at_stake(kernel: &Kernel) -> Seconds {
     }
 }
 
-/// What tells kernels apart, on whatever GPU of its kind they ran: name, operator, shape.
+/// By what kernels differ, on whatever GPU of its kind they ran: name, operator, shape.
 fn work(profile: &Profile, row: usize) -> (NameId, NameId, u32) {
     let (name, operator, shape, _) = profile.launches.kernel_key(row);
     (name, operator, shape)

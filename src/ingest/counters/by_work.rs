@@ -52,6 +52,15 @@ pub(super) fn apart(profile: &Profile, hosts: &[usize], donors: &[usize]) -> Vec
     known.into_iter().chain(unknown).collect()
 }
 
+/// Whether each launch did as many operations as the one that it is paired with, where both are known.
+pub(super) fn agree(profile: &Profile, hosts: &[usize], donors: &[usize]) -> bool {
+    let is_alike = |(host, donor): (&usize, &usize)| {
+        let both = operations(profile, *host).zip(operations(profile, *donor));
+        both.is_none_or(|(one, two)| one <= two * OTHER && two <= one * OTHER)
+    };
+    hosts.iter().zip(donors).all(is_alike)
+}
+
 /// Launches whose amounts are alike.
 #[derive(Debug)]
 struct Class {
@@ -104,7 +113,8 @@ mod tests {
     use crate::ingest::{Input, Options, read};
     use crate::model::{Profile, Quantity};
 
-    /// Operators in seconds × 10⁻⁶ on the GPU, each a product of 64 × k by k × 64 numbers, called in this order.
+    /// Launches by inner dimension k and start on the GPU in µs, each a product of 64 × k by k × 64 numbers, called in this
+    /// order.
     fn trace(products: &[(u32, u32)]) -> String {
         let events = products.iter().enumerate().map(|(at, (k, start))| {
             let call = 100 * (at + 1);
@@ -201,6 +211,9 @@ mod tests {
         // As many on both sides are the same ones.
         let found = joined(&products[..2], &[(512, "600000"), (2048, "7000000")]);
         assert_eq!(amounts(&found), [(short, Some(6e5)), (long, Some(7e6))]);
+        // As many, but of one kind of work only: two launches of the longer product were counted.
+        let found = joined(&products[..2], &[(2048, "7000000"), (2048, "9000000")]);
+        assert_eq!(amounts(&found), [(short, Some(278_528.0)), (long, Some(8e6))]);
     }
 
     /// The first call runs last, on a stream of its own.

@@ -164,11 +164,13 @@ impl Joined {
         let before = self.launches;
         for (donors, hosts) in fitting {
             let donors = launched(profile, &donors);
-            if is_each(profile, &hosts, &donors) {
+            let by_work = by_work::apart(profile, &hosts, &donors);
+            let is_each = is_each(profile, &hosts, &donors);
+            if is_each && (by_work.len() == 1 || by_work::agree(profile, &hosts, &donors)) {
                 self.pair(profile, &hosts, &donors);
                 continue;
             }
-            for Fit { hosts, donors } in by_work::apart(profile, &hosts, &donors) {
+            for Fit { hosts, donors } in by_work {
                 if donors.is_empty() {
                     self.other_work += counts(profile, &hosts);
                 } else {
