@@ -93,6 +93,11 @@ impl Numerals {
         self.parse_marked(cell).map(Some)
     }
 
+    /// Whether any cell groups its digits.
+    pub(super) const fn is_grouped(self) -> bool {
+        self.grouped
+    }
+
     /// The byte before the fraction.
     pub(super) fn decimal_mark(self) -> u8 {
         self.marks().0

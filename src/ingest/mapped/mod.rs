@@ -52,6 +52,7 @@ mod mapping;
 mod pivot;
 mod records;
 mod roles;
+mod shape;
 mod suggest;
 mod table;
 mod titles;

@@ -1,15 +1,14 @@
 //! Rows of a mapped table turned into launches.
 
-use super::mapping::{Extent, Filter, Instant, Mapping, Time, Value};
+use super::mapping::{Filter, Instant, Mapping, Time, Value};
+use super::shape::ShapeAt;
 use super::units::exactly;
 use super::{LeftOut, is_titled};
 use crate::ingest::numerals::is_missing;
 use crate::ingest::products::{is_product, lacks_products};
 use crate::ingest::rows::{Row, fields, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
-use crate::model::{
-    DeviceHint, Dim3, Head, HintId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
-};
+use crate::model::{DeviceHint, Head, HintId, Origin, OriginId, OriginKind, Quantity, Values};
 use crate::plain::counted;
 
 /// A table being turned into launches.
@@ -27,8 +26,7 @@ pub(super) struct Table<'a> {
     launches: Option<usize>,
     /// Whether values are sums over the launches of a row.
     totals: bool,
-    grid: Vec<usize>,
-    block: Vec<usize>,
+    shape: ShapeAt,
     device: Option<usize>,
     operator: Option<usize>,
     stream: Option<usize>,
@@ -145,10 +143,6 @@ impl<'a> Table<'a> {
         let lacks_products = lacks_products(all, values.iter().map(|(value, ..)| value.quantity));
         let instant =
             |instant: &Instant| InstantAt { at: at(&instant.column), digits: instant.digits };
-        let extent = |extent: &Option<Extent>| -> Vec<usize> {
-            let columns = extent.iter().flat_map(|extent| &extent.columns);
-            columns.map_while(|column| found(column)).collect()
-        };
         for clue in partial {
             if !reading.source.clues.contains(&clue) {
                 reading.source.clues.push(clue);
@@ -175,8 +169,7 @@ impl<'a> Table<'a> {
             kernel: at(&mapping.kernel),
             launches: launches.and_then(|launches| found(&launches.column)),
             totals,
-            grid: extent(&mapping.grid),
-            block: extent(&mapping.block),
+            shape: ShapeAt::new(mapping, found),
             device: optional(&mapping.plain.device),
             operator: optional(&mapping.plain.operator),
             stream: optional(&mapping.plain.stream),
@@ -293,6 +286,8 @@ impl<'a> Table<'a> {
             *filled += u64::from(!is_missing(row.cell(*at)));
         }
         let text = |at: Option<usize>| at.map_or(&b""[..], |at| row.cell(at));
+        let skip = |at: usize, reason: &str| self.skip(reading, row, at, reason);
+        let shape = self.shape.read(row, self.numerals, skip)?;
         let head = Head {
             // A number of another kind names the launch in its own table; here the row does.
             id: self
@@ -301,7 +296,7 @@ impl<'a> Table<'a> {
                 .unwrap_or_else(|| u32::try_from(reading.source.rows).unwrap_or(u32::MAX)),
             name: reading.name(&name),
             operator: reading.name(&unquoted(text(self.operator))),
-            shape: self.shape(reading, row)?,
+            shape,
             stream: self.number(reading, row, self.stream)?,
             start: self.instant(reading, row)?,
             device: self.hint(reading, text(self.device)),
@@ -486,64 +481,6 @@ impl<'a> Table<'a> {
             Ok(None) => Ok(None),
             _ => self.skip(reading, row, at, "not a time").map(|()| None),
         }
-    }
-
-    /// Grid and block, each in three columns, in one as three extents in some spelling, or as their product.
-    fn shape(&self, reading: &mut Reading<'_>, row: &Row) -> Result<Shape, IngestError> {
-        let (grid, blocks) = self.extent(reading, row, &self.grid)?;
-        let (block, threads) = self.extent(reading, row, &self.block)?;
-        let mut shape = if self.mapping.grid.as_ref().is_some_and(|grid| grid.threads) {
-            // The last block of a direction may be partly used.
-            let covered = grid.zip(block).and_then(|(grid, block)| {
-                let blocks = |all: u32, one: u32| (one > 0).then(|| all.div_ceil(one));
-                let (x, y) = (blocks(grid.x, block.x)?, blocks(grid.y, block.y)?);
-                Some(Dim3 { x, y, z: blocks(grid.z, block.z)? })
-            });
-            let mut shape = Shape::new(covered, block);
-            let blocks = blocks.zip(threads).filter(|(_, threads)| *threads > 0);
-            shape.blocks =
-                shape.blocks.or_else(|| blocks.map(|(all, threads)| all.div_ceil(threads)));
-            shape
-        } else {
-            let mut shape = Shape::new(grid, block);
-            shape.blocks = shape.blocks.or(blocks);
-            shape
-        };
-        shape.threads_per_block = shape.threads_per_block.or(threads);
-        Ok(shape)
-    }
-
-    /// The extents of a grid or block, and their product where it stands alone.
-    fn extent(
-        &self,
-        reading: &mut Reading<'_>,
-        row: &Row,
-        at: &[usize],
-    ) -> Result<(Option<Dim3>, Option<u64>), IngestError> {
-        Ok(match *at {
-            [x, y, z] => {
-                let mut part = |at| self.number(reading, row, Some(at));
-                let extent = match [part(x)?, part(y)?, part(z)?] {
-                    [Some(x), Some(y), Some(z)] => Some(Dim3 { x, y, z }),
-                    _ => None,
-                };
-                (extent, None)
-            }
-            [at] => {
-                let text = row.text(at).replace(['x', 'X', '×', '*'], ",");
-                match (Dim3::parse(&text), self.numerals.whole(row.cell(at))) {
-                    (Some(extent), _) => (Some(extent), None),
-                    (None, Ok(product)) => {
-                        (None, product.filter(|product| *product > 0).map(u64::from))
-                    }
-                    (None, Err(_)) => {
-                        self.skip(reading, row, at, "neither extents nor a whole number")?;
-                        (None, None)
-                    }
-                }
-            }
-            _ => (None, None),
-        })
     }
 
     /// The device: the mapping's name, and what the column says.
