@@ -12,7 +12,7 @@ pub(super) fn key(name: &str, shape: Shape) -> Key {
 }
 
 /// Keys of a trace with the keys of counters for them: by the whole name; of those that are left, by its words; then by the name
-/// without template arguments where both sides have one kernel of that name and shape. A trace that has no more than the name of
+/// without template arguments where both sides have one kernel of that name and shape, unless the arguments contradict. A trace that has no more than the name of
 /// a function may have several kernels under it: there the launches must be as many on both sides, too.
 pub(super) fn pairs<'a>(
     names: &Names,
@@ -36,7 +36,7 @@ pub(super) fn pairs<'a>(
     let by_words = alone(traced, counted, |key| names.words(&key.0).to_owned());
     take(&mut by_words.into_iter().filter(|(host, donor)| names.are_alike(&host.0, &donor.0)));
     let by_plain = alone(traced, counted, |key| plain(&key.0).to_owned());
-    let by_plain = by_plain.into_iter();
+    let by_plain = by_plain.into_iter().filter(|(host, donor)| !contradict(&host.0, &donor.0));
     take(&mut by_plain.filter(|(host, donor)| !is_bare(host) || are_as_many(host, donor)));
     let by_bare = alone(traced, counted, |key| bare(&key.0).to_owned()).into_iter();
     take(&mut by_bare.filter(|(host, donor)| is_bare(host) && are_as_many(host, donor)));
@@ -181,6 +181,38 @@ fn group(text: &str) -> usize {
     text.len()
 }
 
+/// Whether each of two names has a type or a number among its template arguments that the other lacks: `f<float>` and
+/// `f<double>` are two kernels. Where only one has more, Nsight Compute left something out.
+fn contradict(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(arguments);
+    !one.is_subset(&other) && !other.is_subset(&one)
+}
+
+/// The numbers and the types of floating-point numbers after the first `<` of a name, in one spelling.
+fn arguments(name: &str) -> BTreeSet<&str> {
+    const TYPES: [(&str, &str); 6] = [
+        ("bfloat16", "bf16"),
+        ("bf16", "bf16"),
+        ("half", "half"),
+        ("e4m3", "e4m3"),
+        ("e5m2", "e5m2"),
+        ("double", "double"),
+    ];
+    let after = &name[plain(name).len()..];
+    let words = after.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words
+        .filter_map(|word| match word {
+            "true" => Some("1"),
+            "false" => Some("0"),
+            "float" => Some("float"),
+            "Half" => Some("half"),
+            "BFloat16" => Some("bf16"),
+            word if word.starts_with(|c: char| c.is_ascii_digit()) => Some(without_suffix(word)),
+            word => TYPES.iter().find(|(part, _)| word.contains(part)).map(|(_, known)| *known),
+        })
+        .collect()
+}
+
 /// A name without template arguments.
 fn plain(name: &str) -> &str {
     name.split('<').next().unwrap_or(name)
@@ -302,6 +334,33 @@ mod tests {
         let pairs: Vec<(&str, &str)> =
             pairs.iter().map(|(host, donor)| (host.0.as_str(), donor.0.as_str())).collect();
         assert_eq!(pairs, [("at::native::f<1>", "at::f<1>")]);
+        let traced = keyed(&mut names, &["void f<float>(float*)", "void g<A<1>>(int)"]);
+        let counted = keyed(&mut names, &["void f<double>(double*)", "void g<B>(int)"]);
+        let pairs = super::pairs(&names, &counted, &traced);
+        assert_eq!(pairs.len(), 1);
+        assert!(pairs[0].0.0.starts_with("g<"), "{pairs:?}");
+    }
+
+    #[test]
+    fn other_types_and_numbers_are_other_instances() {
+        for (one, other) in [
+            ("f<float>", "f<double>"),
+            ("f<128,float,A>", "f<256,float,A>"),
+            ("f<c10::Half,true>", "f<c10::BFloat16,true>"),
+            ("f<cutlass::half_t>", "f<__nv_bfloat16>"),
+            ("f<true>", "f<false>"),
+        ] {
+            assert!(contradict(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("f<__half,32u>", "f<c10::Half,32>"),
+            ("f<true,A<2>>", "f<1>"),
+            ("f<float>", "f"),
+            ("ns2::f<3ul>", "f<3>"),
+            ("f<at::g<float>>", "f<at::h<float,int>>"),
+        ] {
+            assert!(!contradict(one, other), "{one} {other}");
+        }
     }
 
     #[test]
