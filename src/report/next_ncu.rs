@@ -1,7 +1,8 @@
 //! Report of the `ncu` command that collects counters for the kernels of which they would tell most.
 
-use super::document::{Block, Document};
-use super::numbers::{count, percent, printable, si};
+use super::document::{Block, Cell, Column, Document, Form, Table};
+use super::numbers::{count, printable, si};
+use super::view::shape;
 use super::{Reported, Style};
 use crate::analysis::{Analysis, Collected, DeviceUse, NameFilter, NextNcu};
 use crate::model::{Profiler, Source};
@@ -66,25 +67,47 @@ impl NextNcu<'_> {
     }
 }
 
+impl NextNcu<'_> {
+    /// The kernels. Several of one name differ by what launched them, or by their grid and block.
+    fn table(&self, style: &Style) -> Table {
+        let has_operators = self.kernels.iter().any(|kernel| kernel.operator.is_some());
+        let mut columns = vec![
+            Column::number("rank", "#", Form::Count),
+            Column::name("name", "kernel"),
+            Column::number("shape", "grid / block", Form::Count).spare(3),
+            Column::number("launches", "launches", Form::Count),
+            Column::number("measured_s", "time", Form::Time),
+            Column::number("share", "share", Form::Share).spare(1),
+        ];
+        if has_operators {
+            columns.insert(2, Column::text("operator", "operator").spare(2));
+        }
+        let mut table = Table::new("collected", columns);
+        for kernel in &self.kernels {
+            let name = if style.full_names { &kernel.full_name } else { &kernel.name };
+            let mut cells = vec![
+                Cell::count(kernel.rank as u64),
+                Cell::text(printable(name)),
+                Cell::text(shape(kernel)),
+                Cell::count(kernel.launches),
+                Cell::time(kernel.measured),
+                Cell::Number(self.totals.share(kernel.measured)),
+            ];
+            if has_operators {
+                let operator = kernel.operator.as_deref().map(printable);
+                cells.insert(2, Cell::maybe_text(operator));
+            }
+            table.push(cells);
+        }
+        table
+    }
+}
+
 impl Reported for NextNcu<'_> {
     fn document(&self, style: &Style) -> Document {
         let mut document = Document::new("Counters to collect next");
         document.push(Block::Code(self.command()));
-        let kernels = self.kernels.iter().map(|kernel| {
-            let launches = count(kernel.launches, "launch", "launches");
-            let time = si(kernel.measured, "s");
-            let share = percent(self.totals.share(kernel.measured));
-            let name = if style.full_names { &kernel.full_name } else { &kernel.name };
-            // Kernels of one name differ by what launched them, or by their grid and block.
-            let is_alone = self.kernels.iter().filter(|one| one.name == kernel.name).count() == 1;
-            let by = match &kernel.operator {
-                _ if is_alone => String::new(),
-                Some(operator) => format!(" [{}]", printable(operator)),
-                None => kernel.shape.grid.map_or_else(String::new, |grid| format!(", grid {grid}")),
-            };
-            format!("#{} {}{by}: {time}, {share} in {launches}", kernel.rank, printable(name))
-        });
-        document.section("Collects", vec![Block::lines(kernels.collect())]);
+        document.section("Collects", vec![Block::Table(self.table(style))]);
         let most = if self.at_stake < self.all {
             let all = si(self.all, "s");
             format!("{} of the {all} that counters could explain", si(self.at_stake, "s"))

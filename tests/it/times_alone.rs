@@ -62,13 +62,20 @@ fn kernels_with_counters_are_not_collected_again() {
     let counters = "fixtures/ncu_wide/h100-step-before-next.csv.gz";
     let first = run(&[trace, "--next-ncu"]).stdout;
     let next = run(&[trace, counters, "--next-ncu"]).stdout;
-    let collected = |text: &str| -> Vec<String> {
-        let lines = text.lines().filter(|line| line.starts_with("  #"));
-        lines.map(|line| line.split(':').next().unwrap().to_owned()).collect()
+    // Name, operator and shape of each kernel.
+    let collected = |inputs: &[&str]| -> Vec<String> {
+        let table = run(&[&["analyze", "--format", "csv", "--next-ncu"], inputs].concat()).stdout;
+        let mut rows = csv::Reader::from_reader(table.as_bytes());
+        assert_eq!(
+            rows.headers().unwrap().iter().collect::<Vec<_>>(),
+            ["rank", "name", "operator", "shape", "launches", "measured_s", "share"]
+        );
+        let cells = |row: csv::StringRecord| row.iter().skip(1).take(3).collect::<String>();
+        rows.records().map(|row| cells(row.unwrap())).collect()
     };
-    assert_eq!((collected(&first).len(), collected(&next).len()), (5, 5));
-    let again = collected(&next).into_iter().filter(|one| first.contains(one.as_str()));
-    assert_eq!(again.count(), 0, "{first}\n{next}");
+    let (one, other) = (collected(&[trace]), collected(&[trace, counters]));
+    assert_eq!((one.len(), other.len()), (5, 5));
+    assert!(other.iter().all(|kernel| !one.contains(kernel)), "{first}\n{next}");
     assert!(next.contains(&format!("rooflint {trace} {counters} next.ncu-rep")), "{next}");
     assert!(next.contains(" of the 4.72 ms that counters could explain"), "{next}");
 }
