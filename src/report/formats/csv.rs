@@ -2,7 +2,7 @@
 //! what is not known.
 
 use super::Format;
-use crate::report::document::{Block, Cell, Document, Figure, Form, Table};
+use crate::report::document::{Block, Cell, Document, Figure, Form, MISSING, Table};
 use crate::report::view::{Style, printable};
 use crate::table::guarded;
 
@@ -100,6 +100,7 @@ fn written(rows: impl Iterator<Item = Vec<String>>) -> String {
 fn value(cell: &Cell, form: Form) -> String {
     match cell {
         Cell::Text(text) if form == Form::Name || form == Form::Text => guarded(text),
+        Cell::Text(text) if text == MISSING => String::new(),
         Cell::Text(text) => text.clone(),
         cell => cell.value().map_or_else(String::new, number),
     }
