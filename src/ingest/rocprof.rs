@@ -3,6 +3,8 @@
 //! The formulas are those of the mappings for ROCm Compute Profiler, which counts with the same counters. Versions
 //! before ROCm 6.3 write no times: such counters complete the `kernel_trace.csv` of the same run.
 
+use std::sync::LazyLock;
+
 use super::mapped::{Long, Mapping, read_long};
 use super::presets::with_counters;
 use super::{Format, IngestError, Reading, Sample, Sniff};
@@ -35,6 +37,12 @@ id = "Dispatch_Id"
 bytes = { unit = "KiB", sum = { FETCH_SIZE = 1, WRITE_SIZE = 1 } }
 "#;
 
+/// Made once, for many files.
+static MAPPINGS: LazyLock<Result<Vec<Mapping>, IngestError>> = LazyLock::new(|| {
+    let dispatch = Mapping::from_toml(DISPATCH, "the mapping of dispatches")?;
+    with_counters(&dispatch)
+});
+
 fn sniff(sample: &Sample) -> Sniff {
     let is_in =
         |fields: &[String]| COLUMNS.iter().all(|column| fields.iter().any(|field| field == column));
@@ -46,9 +54,7 @@ fn sniff(sample: &Sample) -> Sniff {
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     "counter_collection.csv of rocprofv3".clone_into(&mut reading.source.dialect);
-    let mappings = Mapping::from_toml(DISPATCH, "the mapping of dispatches")
-        .and_then(|dispatch| with_counters(&dispatch))
-        .map_err(|error| reading.error(error.to_string()))?;
+    let mappings = MAPPINGS.as_ref().map_err(|error| reading.error(error.to_string()))?;
     let long = Long { mappings, apart: "Process_Id", counter: COLUMNS[0], value: COLUMNS[1] };
     read_long(reading, &long)
 }

@@ -36,16 +36,16 @@ pub(super) fn evidence(
         .chain(start.map(|at| (at, Content::Any)))
         .collect();
     let skipped = usize::try_from(header_line).unwrap_or(usize::MAX);
-    let lines = (header_line + 1..).zip(reading.sample.lines().skip(skipped));
+    let lines = reading.sample.lines().skip(skipped).take(NUMERAL_RECORDS);
+    let records: Vec<Vec<String>> = lines.map(|line| fields(line, mapping.delimiter)).collect();
     let mut evidence = Evidence::default();
-    for (line, text) in lines.take(NUMERAL_RECORDS) {
-        let record = fields(text, mapping.delimiter);
+    for (line, record) in (header_line + 1..).zip(&records) {
         for (at, content) in &numeric {
             let place = || Some((line, header[*at].clone()));
             evidence.add(record.get(*at).map_or("", String::as_str), *content, place);
         }
         if time.is_some() {
-            possible(&mut evidence, &values, &record);
+            possible(&mut evidence, &values, record);
         }
     }
     let is_read = |at: usize| {
@@ -53,7 +53,7 @@ pub(super) fn evidence(
     };
     let others = (0..header.len()).filter(|at| !is_read(*at));
     if let Some((title, cell)) = others.into_iter().find_map(|at| {
-        let cell = decimal_comma(reading, mapping, skipped, at)?;
+        let cell = decimal_comma(&records, at)?;
         Some((&header[at], cell))
     }) {
         evidence.doubt(format!("{cell:?} of the column {title:?} has a decimal comma"));
@@ -63,16 +63,10 @@ pub(super) fn evidence(
 
 /// A cell with a decimal comma in a column that is not mapped and has one number in each row: extents, versions and lists
 /// are no numbers.
-fn decimal_comma(
-    reading: &Reading<'_>,
-    mapping: &Mapping,
-    skipped: usize,
-    at: usize,
-) -> Option<String> {
+fn decimal_comma(records: &[Vec<String>], at: usize) -> Option<String> {
     let mut evidence = Evidence::default();
-    for text in reading.sample.lines().skip(skipped).take(NUMERAL_RECORDS) {
-        let record = fields(text, mapping.delimiter);
-        let Some(cell) = record.get(at).filter(|cell| !cell.trim().is_empty()) else { continue };
+    let cells = records.iter().filter_map(|record| record.get(at));
+    for cell in cells.filter(|cell| !cell.trim().is_empty()) {
         if cell.matches(',').count() > 1 || !cell.trim().starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }

@@ -8,7 +8,8 @@ use crate::model::{Origin, OriginKind, Quantity};
 /// Whether a title of a table is this column. The sign for micro has two code points and a common replacement.
 pub(in crate::ingest) fn is_titled(title: &str, column: &str) -> bool {
     let plain = |c: char| if matches!(c, 'µ' | 'μ') { 'u' } else { c };
-    title == column || title.chars().map(plain).eq(column.chars().map(plain))
+    let is_ascii = title.is_ascii() && column.is_ascii();
+    title == column || (!is_ascii && title.chars().map(plain).eq(column.chars().map(plain)))
 }
 
 /// Which column of a CSV is which quantity.

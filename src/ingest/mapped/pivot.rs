@@ -22,7 +22,7 @@ const MOST_UNUSED: usize = 1 << 10;
 pub(in crate::ingest) struct Long<'a> {
     /// Mappings of the same columns of a launch, with other formulas: the one is taken of whose counters most are
     /// there.
-    pub(in crate::ingest) mappings: Vec<Mapping>,
+    pub(in crate::ingest) mappings: &'a [Mapping],
     /// A column, not named in the mapping, whose values differ from launch to launch.
     pub(in crate::ingest) apart: &'a str,
     /// The columns with the name and the value of a counter.

@@ -28,9 +28,8 @@ struct Preset {
     what: &'static str,
     /// Columns that no other table has together.
     columns: &'static [&'static str],
-    mapping: LazyLock<Result<Mapping, IngestError>>,
-    /// Whether it may have the counters of AMD's devices.
-    has_counters: bool,
+    /// The mapping, with each of the formulas that its other columns may have.
+    mappings: LazyLock<Result<Vec<Mapping>, IngestError>>,
 }
 
 impl Preset {
@@ -72,19 +71,20 @@ impl Preset {
             // Its copies are in a table of their own.
             reading.source.recorded = Recorded::Kernels;
         }
-        let made = |mapping: &Mapping| {
-            if self.has_counters { with_counters(mapping) } else { Ok(vec![mapping.clone()]) }
-        };
-        let mappings = match &*self.mapping {
-            Ok(mapping) => {
-                let other = mapping.clone().with_columns(OTHER_NAMES);
-                let others = if other == *mapping { Ok(Vec::new()) } else { made(&other) };
-                made(mapping).and_then(|own| Ok([own, others?].concat()))
-            }
-            Err(error) => Err(error.clone()),
-        };
-        let mappings = mappings.map_err(|error| reading.error(error.to_string()))?;
-        mapped::read_as_known(reading, &mappings)
+        let mappings = self.mappings.as_ref().map_err(|error| reading.error(error.to_string()))?;
+        mapped::read_as_known(reading, mappings)
+    }
+}
+
+/// The mappings of a preset, made once.
+fn made(text: &str, path: &str, has_counters: bool) -> Result<Vec<Mapping>, IngestError> {
+    let own = Mapping::from_toml(text, path)?;
+    let other = own.clone().with_columns(OTHER_NAMES);
+    let all = if other == own { vec![own] } else { vec![own, other] };
+    if has_counters {
+        Ok(all.iter().map(with_counters).collect::<Result<Vec<_>, _>>()?.concat())
+    } else {
+        Ok(all)
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn with_counters(own: &Mapping) -> Result<Vec<Mapping>, IngestError> 
 macro_rules! presets {
     ($($module:ident: $name:literal, $profiler:ident, $what:literal, $columns:expr, $summary:literal, $command:literal $(, $counters:ident)?;)*) => {
         $(mod $module {
-            use super::{Format, IngestError, LazyLock, Mapping, Preset, Profiler, Reading, Sample, Sniff};
+            use super::{Format, IngestError, LazyLock, Preset, Profiler, Reading, Sample, Sniff};
 
             pub(super) const NAME: &str = $name;
             pub(super) const TEXT: &str = include_str!(concat!($name, ".toml"));
@@ -111,8 +111,9 @@ macro_rules! presets {
             pub(super) static PRESET: Preset = Preset {
                 what: $what,
                 columns: &$columns,
-                mapping: LazyLock::new(|| Mapping::from_toml(TEXT, concat!("the mapping ", $name))),
-                has_counters: false $(|| super::$counters)?,
+                mappings: LazyLock::new(|| {
+                    super::made(TEXT, concat!("the mapping ", $name), false $(|| super::$counters)?)
+                }),
             };
 
             pub(super) const FORMAT: Format = Format {
