@@ -1,6 +1,7 @@
 //! Data that an analysis needs from an export, and the command that collects what is missing.
 
 use super::Analysis;
+use super::next_ncu::ALL_ONCE;
 use super::resolve::{DeviceUse, is_before_counters};
 use super::{Kernel, State};
 use crate::catalog::Provenance;
@@ -391,9 +392,6 @@ const L2_MISSES: &str = "lts__t_sectors_lookup_miss.sum";
 /// Sections of Nsight Compute that supply all data; shorter to write than their metrics.
 const SECTIONS: &str = "--set roofline --section MemoryWorkloadAnalysis_Tables --section Occupancy --section LaunchStats --page raw --print-units base";
 
-/// One launch of each kernel and grid: each is replayed many times, and a program has thousands.
-const ONE_OF_EACH: &str = "--filter-mode per-launch-config --launch-count 1";
-
 /// All columns of `PyProf` that are read.
 const COLUMNS: &str =
     "idx,dir,sub,mod,op,kernel,params,sil,tc,device,stream,grid,block,flops,bytes";
@@ -464,7 +462,8 @@ pub fn short_command_for(
             Some(format!("rooflint {}{NEXT}", plain::file(&source.path)))
         }
         profiler if profiler.is_timeline() => {
-            Some(format!("ncu --csv {SECTIONS} {ONE_OF_EACH} APP > counters.csv"))
+            // Each launch is replayed many times, and a program has thousands.
+            Some(format!("ncu --csv {SECTIONS} {ALL_ONCE} APP > counters.csv"))
         }
         _ => None,
     }

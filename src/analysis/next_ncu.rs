@@ -41,6 +41,10 @@ pub enum NothingToCollect {
     Nameless,
 }
 
+/// The options of `ncu` that collect the first launch of each kernel, grid, block and shared memory: the number of an invocation
+/// counts those that are alike in all of these.
+pub(crate) const ALL_ONCE: &str = "--kernel-name-base demangled --kernel-id :::1";
+
 /// A name by which Nsight Compute filters kernels: without templates, namespaces and parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NameFilter {
@@ -89,8 +93,26 @@ impl NameFilter {
         }
     }
 
-    /// The name as a regular expression has it, with its end where others are open.
-    fn expression(&self, is_open: bool) -> String {
+    /// Returns the options of `ncu` that collect the first launch of each kernel, grid, block and shared memory under these
+    /// names; of all kernels without any. `--filter-mode per-launch-config` does not tell kernels apart, and by the name of
+    /// the function alone instances of a template are one kernel.
+    #[must_use]
+    pub fn first_of_each(filters: &[Self]) -> String {
+        let (open, whole): (Vec<&Self>, Vec<&Self>) = filters.iter().partition(|one| one.is_prefix);
+        let names = |of: &[&Self]| of.iter().map(|one| one.escaped()).collect::<Vec<_>>().join("|");
+        let end = "([^A-Za-z0-9_]|$)";
+        let names = match (whole.as_slice(), open.as_slice()) {
+            ([], []) => return ALL_ONCE.to_owned(),
+            (whole, []) => format!("({}){end}", names(whole)),
+            ([], open) => format!("({})", names(open)),
+            (whole, open) => format!("(({}){end}|{})", names(whole), names(open)),
+        };
+        let id = plain::quoted(&format!("::regex:(^|[^A-Za-z0-9_]){names}:1"));
+        format!("--kernel-name-base demangled --kernel-id {id}")
+    }
+
+    /// The name as a regular expression has it.
+    fn escaped(&self) -> String {
         let mut text = String::new();
         for one in self.name.chars() {
             if one.is_ascii_punctuation() && one != '_' {
@@ -98,10 +120,13 @@ impl NameFilter {
             }
             text.push(one);
         }
-        if is_open && !self.is_prefix {
-            text.push('$');
-        }
         text
+    }
+
+    /// The same with its end where others are open.
+    fn expression(&self, is_open: bool) -> String {
+        let end = if is_open && !self.is_prefix { "$" } else { "" };
+        self.escaped() + end
     }
 }
 
@@ -343,6 +368,8 @@ fn leave_out_earlier(profile: &Profile, source: Option<u16>, rows: &mut Vec<usiz
 
 #[cfg(test)]
 mod tests {
+    use regex_automata::nfa::thompson::pikevm::PikeVM;
+
     use super::*;
     use crate::analysis::{Options, analyze};
     use crate::catalog::Catalog;
@@ -370,6 +397,28 @@ mod tests {
         };
         assert_eq!(all(&["a", "fusion.1"]), r"-k 'regex:^(a|fusion\.1)$'");
         assert_eq!(all(&["a", "b[abi:v1]"]), "-k 'regex:^(a$|b)'");
+        let once = |names: &[&str]| {
+            let filters: Vec<_> = names.iter().map(|name| NameFilter::of(name).unwrap()).collect();
+            let option = NameFilter::first_of_each(&filters);
+            option.strip_prefix("--kernel-name-base demangled --kernel-id ").unwrap().to_owned()
+        };
+        assert_eq!(once(&[]), ":::1");
+        let start = "'::regex:(^|[^A-Za-z0-9_])";
+        for (names, expression) in [
+            (&["f<1>"][..], "(f)([^A-Za-z0-9_]|$)"),
+            (&["f", "fusion.1"], r"(f|fusion\.1)([^A-Za-z0-9_]|$)"),
+            (&["f", "g", "b[abi:v1]"], "((f|g)([^A-Za-z0-9_]|$)|b)"),
+            (&["cut...", "b[abi:v1]"], "(cut|b)"),
+        ] {
+            assert_eq!(once(names), format!("{start}{expression}:1'"));
+            let found = PikeVM::new(&format!("(^|[^A-Za-z0-9_]){expression}")).unwrap();
+            let mut cache = found.create_cache();
+            for name in names {
+                let name = format!("void ns::{name}<float>(int)");
+                assert!(found.is_match(&mut cache, &name), "{name}");
+            }
+            assert!(!found.is_match(&mut cache, "void ns::other_f<float>(int)"));
+        }
         let tagged = NameFilter::of("add[abi:v1](int)").unwrap();
         assert!(tagged.takes(&tagged) && tagged.takes(&NameFilter::of("add_more").unwrap()));
     }

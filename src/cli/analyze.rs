@@ -272,7 +272,7 @@ fn report(
             }
             NothingToCollect::Nameless => {
                 Failure::usage("the kernels that counters could explain have no names to filter by")
-                    .help("profile all: ncu --set full --import-source yes --filter-mode per-launch-config --launch-count 1 -o next APP")
+                    .help("profile all: ncu --set full --import-source yes --kernel-name-base demangled --kernel-id :::1 -o next APP")
             }
         })?;
         return output::write(places, &next, restyled, terminal);

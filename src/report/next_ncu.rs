@@ -56,14 +56,12 @@ impl NextNcu<'_> {
     pub fn command(&self) -> String {
         let launches = match self.launches {
             Collected::Range { skip, count } => {
-                format!("--launch-skip {skip} --launch-count {count}")
+                let names = filter(&self.names);
+                format!("{names}--launch-skip {skip} --launch-count {count}")
             }
-            Collected::EachShape { .. } => {
-                "--filter-mode per-launch-config --launch-count 1".to_owned()
-            }
+            Collected::EachShape { .. } => NameFilter::first_of_each(&self.names),
         };
-        let names = filter(&self.names);
-        format!("ncu --set full --import-source yes {names}{launches} -o {} APP", self.report)
+        format!("ncu --set full --import-source yes {launches} -o {} APP", self.report)
     }
 }
 
@@ -130,18 +128,17 @@ impl Reported for NextNcu<'_> {
                     count(self.kernels.len() as u64, "kernel", "kernels"),
                 )
             }
-            Collected::EachShape { shapes: Some(1) } => {
-                "one launch of these names, which have one \
-                shape; to leave out the first ones, add --launch-skip"
-                    .to_owned()
+            Collected::EachShape { shapes } => {
+                let which = match shapes {
+                    Some(1) => "the first launch of these names, which have one shape".to_owned(),
+                    Some(shapes) => format!(
+                        "the first launch of each of {} of these names",
+                        count(shapes as u64, "shape", "shapes")
+                    ),
+                    None => "the first launch of each shape of these names".to_owned(),
+                };
+                format!("{which}; for the third ones, after the warm-up, write :3 instead of :1")
             }
-            Collected::EachShape { shapes } => format!(
-                "one launch of each {} of these names; to leave out the first ones, add --launch-skip",
-                shapes.map_or_else(
-                    || "shape".to_owned(),
-                    |shapes| format!("of {}", count(shapes as u64, "shape", "shapes"))
-                )
-            ),
         };
         let report = &self.report;
         let then = match &self.beside {
