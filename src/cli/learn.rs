@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::catalog;
-use super::exit::Failure;
+use super::exit::{Code, Failure};
 use super::terminal::Terminal;
 use crate::model::DeviceHint;
 use crate::report::{self, LearnError};
@@ -48,5 +48,8 @@ pub(super) fn run(command: &Learn, terminal: &Terminal) -> Result<(), Failure> {
         LearnError::Sms { .. } | LearnError::Predict { .. } => Failure::usage(error.to_string())
             .help(format!("`rooflint devices '{}'` shows what is known of it", device.name)),
     })?;
+    for line in report::left_out_of_learn(&catalog)? {
+        terminal.note(Code::Configuration, &line);
+    }
     terminal.write(path, page.as_bytes())
 }

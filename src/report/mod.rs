@@ -261,5 +261,5 @@ outputs! {
 }
 
 #[cfg(feature = "page")]
-pub use html::{LearnError, learn};
+pub use html::{LearnError, learn, left_out_of_learn};
 pub use json::schema;

@@ -44,6 +44,19 @@ fn the_lesson_is_written_where_it_is_named_and_nowhere_else() {
     let unknown = run(&["learn", "-o", "-", "--device", "RTX 4091"]);
     assert_eq!(unknown.code, 2);
     assert!(unknown.stderr.contains("RTX 4090"), "{}", unknown.stderr);
+    let own = "fixtures/predict/source-devices.toml";
+    let added = run(&["learn", "-o", "-", "--devices", own]);
+    let notes: Vec<&str> = added.stderr.lines().collect();
+    assert_eq!(
+        notes[..2],
+        [
+            format!("note: {own}: Titan V (smish.dev) is left out of the tutorial: SMs not known"),
+            format!(
+                "note: {own}: A100 (glossary) is left out of the tutorial: SMs, FP32 peak not known"
+            )
+        ]
+    );
+    assert!(added.stdout.contains("V100 (guide)") && !added.stdout.contains("A100 (glossary)"));
     let page = run(&["learn", "-o", "-", "--device", "RTX 4090"]);
     assert_eq!((page.code, page.stderr.as_str()), (0, ""));
     assert!(page.stdout.starts_with("<!doctype html>") && page.stdout.contains("RTX 4090"));

@@ -274,13 +274,25 @@ pub(super) fn json(
 /// The device of a lesson for which none is named.
 pub(super) const DEFAULT: &str = "H100 SXM5 80GB";
 
+/// What is not known of a device without which no kernel can be laid on it.
+pub(super) fn lacks(device: &Device) -> Vec<&'static str> {
+    let known = [
+        ("memory bandwidth", device.memory.bandwidth.is_some()),
+        ("SMs", device.sms.is_some()),
+        ("FP32 peak", device.peak(Pipe::Fp32Vector).is_some()),
+    ];
+    known.into_iter().filter(|(_, is_known)| !is_known).map(|(what, _)| what).collect()
+}
+
 /// A device of which bandwidth, SMs and the rate that serves any kernel are known: else there is nothing
 /// to lay one on.
 fn machine(device: &Device, engines: &mut Vec<Engines>) -> Option<Machine> {
     let number = |value: f64| Some(Number(value));
+    if !lacks(device).is_empty() {
+        return None;
+    }
     let bandwidth = device.memory.bandwidth.as_ref()?.value.get();
     let sms = device.sms?;
-    device.peak(Pipe::Fp32Vector)?;
     let peaks = device.peaks.values().map(|peak| Number(peak.value.get() / TERA)).collect();
     let runs_on = |name, sizes: &[Size], data_type: DataType| {
         let prediction = predicted(device, name, sizes, data_type).ok()?;

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::{bench, hash, lean};
-use crate::catalog::{Catalog, CatalogError, Device};
+use crate::catalog::{Catalog, CatalogError, Device, Provenance};
 use crate::predict::PredictError;
 use crate::roofline::LAUNCH_COST_TIMELINE;
 
@@ -111,6 +111,26 @@ pub fn learn(catalog: &Catalog, device: Option<&Device>) -> Result<String, Learn
     };
     // Writing to a string does not fail, and the template calls nothing that could.
     Ok(page.render().unwrap_or_default())
+}
+
+/// Which of the user's devices are not among those of the tutorial, as their figures do not suffice; a line for each.
+///
+/// # Errors
+/// When a device file is malformed.
+pub fn left_out_of_learn(catalog: &Catalog) -> Result<Vec<String>, CatalogError> {
+    let mut lines = Vec::new();
+    for device in catalog.devices() {
+        let device = device?;
+        let lacks = bench::lacks(&device);
+        if let (Provenance::UserFile(path), false) = (&device.provenance, lacks.is_empty()) {
+            let name = super::view::printable(&device.name);
+            lines.push(format!(
+                "{path}: {name} is left out of the tutorial: {} not known",
+                lacks.join(", ")
+            ));
+        }
+    }
+    Ok(lines)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use super::view::{self, Style};
 use super::{Canvas, Encoding, GateReport, Output, Report, Reported, Subject, gate, run};
 use crate::catalog::Catalog;
 
-pub use learn::{LearnError, learn};
+pub use learn::{LearnError, learn, left_out_of_learn};
 
 pub(super) const OUTPUT: Output = Output {
     name: "html",
