@@ -24,9 +24,10 @@ pub(super) fn size(change: RelativeChange) -> String {
     units::change(change).trim_start_matches('+').to_owned()
 }
 
-/// A number of launches, or their mean over runs.
+/// A number of launches, or their mean over runs. Scaled by the work of the runs, a whole number may be off by rounding.
 pub(super) fn launches(number: f64) -> String {
-    if number.fract() == 0.0 { format!("{number:.0}") } else { digits(number) }
+    let whole = number.round();
+    if (number - whole).abs() <= 1e-9 * whole { format!("{whole:.0}") } else { digits(number) }
 }
 
 /// Formats an interval in parentheses, with its confidence: ` (+8.9 to +15.7%, 90% confidence)`.
@@ -331,6 +332,15 @@ mod tests {
         // ln 2 is twice as much.
         assert_eq!(change(Shift::new(2_f64.ln())), "+100%");
         assert_eq!(size(RelativeChange::new(0.123)), "12.3%");
+    }
+
+    #[test]
+    fn whole_numbers_of_launches_have_no_decimals() {
+        // 21 launches in three times the work.
+        assert_eq!(launches(21.0 * (1.0 / 3.0)), "7");
+        assert_eq!(launches(70.0 * 0.1 * (1.0 + f64::EPSILON)), "7");
+        assert_eq!(launches(6.5), "6.50");
+        assert_eq!(launches(0.0), "0");
     }
 
     fn evidence(unit: Unit, shift: f64, floor: f64) -> Evidence {
