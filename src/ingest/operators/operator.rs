@@ -314,10 +314,27 @@ fn sized(op: &str, kind: Kind, backward: bool, params: &Params) -> Option<sizes:
         let tensor =
             |one: &Tensor| Some(sizes::Tensor { shape: one.shape.clone(), data_type: one.dtype? });
         let tensors: Option<Vec<_>> = params.tensors.iter().map(tensor).collect();
-        sizes::Operands::Tensors(tensors.filter(|tensors| !tensors.is_empty())?)
+        let tensors = tensors.filter(|tensors| !tensors.is_empty())?;
+        if op == "attention" {
+            sizes::Operands::Attention(sizes::Attended { tensors, seen: seen(params) })
+        } else {
+            sizes::Operands::Tensors(tensors)
+        }
     };
     let name = op.trim_matches('_').to_owned();
     Some(sizes::Operator { name, backward, operands })
+}
+
+/// Which keys a query of an attention sees, by its sizes.
+fn seen(params: &Params) -> sizes::Seen {
+    let [before, after, offset] = ["before", "after", "offset"].map(|key| params.number(key));
+    match (before, after, offset) {
+        (Some(before), Some(after), Some(offset)) => {
+            sizes::Seen::Band(sizes::Band { before, after, offset })
+        }
+        _ if params.number("maybe_causal").is_some() => sizes::Seen::AllOrCausal,
+        _ => sizes::Seen::All,
+    }
 }
 
 #[cfg(test)]

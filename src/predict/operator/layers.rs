@@ -19,9 +19,6 @@ pub(super) fn need(
         Part::BatchNorm { backward, again } if operator.name == "batch_norm" => {
             Some(batch_norm(first, backward, again))
         }
-        Part::Attention { backward } if operator.backward == backward => {
-            attention(operator, tensors)
-        }
         Part::NegativeLogLikelihood => likelihood(first),
         Part::LayerNorm(pass) if operator.name == "layer_norm" => {
             layer_norm(first, tensors.get(1), pass)
@@ -104,42 +101,6 @@ fn softmax_gradient(y: &Tensor, again: bool) -> Option<Need> {
         ("sizes of the softmax: result and its gradient read, gradient written", 1.0)
     };
     Some(Need::of(formula, &count).at_most(factor * widened(y)))
-}
-
-/// Fused attention on queries, keys and values, each of images by rows by heads by width.
-fn attention(operator: &Operator, tensors: &[Tensor]) -> Option<Need> {
-    let [query, key, value] = tensors.get(..3)? else { return None };
-    let ([b, nq, h, d], [same, nk, g, width]) = (query.shape.as_slice(), key.shape.as_slice())
-    else {
-        return None;
-    };
-    if (b, d) != (same, width) || key.shape != value.shape || (h / g).fract() != 0.0 {
-        return None;
-    }
-    let sizes = [("b", *b), ("h", *h), ("g", *g), ("nq", *nq), ("nk", *nk), ("d", *d)];
-    let is_causal = match operator.name.as_str() {
-        "attention" => Some(false),
-        "attention-causal" => Some(true),
-        "attention-maybe-causal" => None,
-        _ => return None,
-    };
-    let form = if operator.backward { "attention-backward" } else { "attention" };
-    let full = count(form, sizes, query.data_type)?;
-    let (formula, operations, low) = match is_causal {
-        Some(false) => ("sizes of the attention: all pairs of rows", full.operations().get(), 1.0),
-        Some(true) => {
-            let pairs = nq * nk - nq * (nq - 1.0) / 2.0;
-            let share = if nk >= nq { pairs / (nq * nk) } else { return None };
-            let formula = "sizes of the attention: pairs of rows up to the diagonal";
-            (formula, full.operations().get() * share, 1.0)
-        }
-        None => {
-            let formula = "sizes of the attention: all pairs of rows, or half if it is causal";
-            (formula, full.operations().get(), 0.5)
-        }
-    };
-    let need = Need { is_product: true, ..Need::exact(formula, operations, full.bytes().get()) };
-    Some(need.operations_within(low, 1.0))
 }
 
 /// A batch normalization over all of its input, in one kernel.

@@ -9,11 +9,13 @@
 //! the need is missing, not zero.
 
 mod around;
+mod attention;
 mod layers;
 mod part;
 #[cfg(test)]
 mod tests;
 
+pub use attention::{Attended, Band, Seen};
 pub use part::Part;
 
 use super::{Arguments, Count, DataType, form};
@@ -64,6 +66,8 @@ pub enum Operands {
     Tensors(Vec<Tensor>),
     /// The sizes of a convolution.
     Convolution(Convolved),
+    /// The sizes of a fused attention.
+    Attention(Attended),
 }
 
 /// An operator with its operands.
@@ -145,6 +149,10 @@ impl Operator {
         match &self.operands {
             Operands::Convolution(sizes) => sizes.need(part, self.backward, launched),
             Operands::Tensors(tensors) => layers::need(self, tensors, part, launched),
+            Operands::Attention(attended) => {
+                let is_part = part == Part::Attention { backward: self.backward };
+                is_part.then(|| attended.need(self.backward)).flatten()
+            }
         }?
         .checked()
     }

@@ -294,24 +294,42 @@ fn sizes_of_any_extent_give_numbers_or_nothing() {
 }
 
 /// Two images of 1024 rows of 16 heads of 64, FP16: 4·2·16·1024²·64 operations for both products; Q, K, V and the
-/// output once, and 4 bytes for each row and head. Up to the diagonal there are 1024·1025/2 pairs.
+/// output once, and 4 bytes for each row and head. Up to the diagonal there are 1024·1025/2 pairs; of 101 keys each query
+/// sees its own and 100 before, where there are as many.
 #[test]
-fn fused_attention_is_two_products_over_all_pairs_or_those_up_to_the_diagonal() {
-    let rows: &[f64] = &[2.0, 1024.0, 16.0, 64.0];
-    let tensors = [(rows, DataType::Fp16); 3];
-    let of = |name, backward, kernel| {
-        on_tensors(name, backward, &tensors, kernel, &shape("(8, 2, 16)", "(128, 1, 1)"))
+fn fused_attention_is_two_products_over_the_pairs_that_see_each_other() {
+    let of = |keys: [f64; 4], seen, backward, kernel: &str| {
+        let tensor = |shape: [f64; 4]| Tensor { shape: shape.to_vec(), data_type: DataType::Fp16 };
+        let tensors = vec![tensor([2.0, 1024.0, 16.0, 64.0]), tensor(keys), tensor(keys)];
+        let operands = Operands::Attention(Attended { tensors, seen });
+        let operator = Operator { name: "attention".to_owned(), backward, operands };
+        operator.need(Part::of(kernel), &shape("(8, 2, 16)", "(128, 1, 1)"))
     };
+    let rows = [2.0, 1024.0, 16.0, 64.0];
+    let band = |before, offset| Seen::Band(Band { before, after: 0.0, offset });
+    let causal = band(f64::INFINITY, 0.0);
     let forward = "flash_fwd_kernel";
+    let counts = |keys, seen| {
+        let need = of(keys, seen, false, forward)?;
+        Some((need.operations?, need.bytes, need.operations_within))
+    };
     let bytes = 16_777_216.0 + 131_072.0;
-    assert_eq!(of("attention", false, forward), Some((Some(8_589_934_592.0), bytes, 1.0)));
-    assert_eq!(of("attention-causal", false, forward), Some((Some(4_299_161_600.0), bytes, 1.0)));
-    let gradients = of("attention", true, "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel");
-    assert_eq!(gradients.unwrap().0, Some(2.5 * 8_589_934_592.0));
-    assert_eq!(of("attention", true, forward), None);
-    let few: &[f64] = &[2.0, 1024.0, 3.0, 64.0];
-    let uneven = [(rows, DataType::Fp16), (few, DataType::Fp16), (few, DataType::Fp16)];
-    assert_eq!(on_tensors("attention", false, &uneven, forward, &shape("", "")), None);
+    let exact = (1.0, 1.0);
+    assert_eq!(counts(rows, Seen::All), Some((8_589_934_592.0, bytes, exact)));
+    assert_eq!(counts(rows, causal), Some((4_299_161_600.0, bytes, exact)));
+    let maybe = Some((8_589_934_592.0, bytes, (0.5, 1.0)));
+    assert_eq!(counts(rows, Seen::AllOrCausal), maybe);
+    let pairs = 101.0 * 102.0 / 2.0 + (1024.0 - 101.0) * 101.0;
+    let window = Some((8192.0 * pairs, bytes, exact));
+    assert_eq!(counts(rows, band(100.0, 0.0)), window);
+    // Of 4096 keys the first 1024 are seen if the diagonal begins with the first of both.
+    let long = [2.0, 4096.0, 16.0, 64.0];
+    assert_eq!(counts(long, causal), Some((4_299_161_600.0, bytes, exact)));
+    let gradients = "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel";
+    let backward = of(rows, Seen::All, true, gradients).unwrap();
+    assert_eq!(backward.operations, Some(2.5 * 8_589_934_592.0));
+    assert_eq!(of(rows, Seen::All, true, forward), None);
+    assert_eq!(of([2.0, 1024.0, 3.0, 64.0], Seen::All, false, forward), None);
 }
 
 /// 32 images of 256 channels of 14×14 by 256 filters of 3×3: F(4×4, 3×3) has ⌈14/4⌉² tiles of 36 numbers on each plane.

@@ -9,6 +9,7 @@ use super::operands::Called;
 use crate::ingest::operators::operator::Operator;
 use crate::ingest::operators::params::{Params, Tensor};
 use crate::model::DataType;
+use crate::predict::operator::{Band, Seen};
 
 /// The output of a convolution by its input and filter, as its gradients show it. None where two
 /// convolutions of the same input and filter have outputs of different sizes.
@@ -43,8 +44,8 @@ pub(super) fn operator(
     if let Some((name, params)) = multiplied(called, data_type) {
         return of(name, false, &params);
     }
-    if let Some((name, operands)) = attended(called, fallback) {
-        return of(name, plain.contains("backward"), &operands);
+    if let Some(operands) = attended(called, fallback) {
+        return of("attention", plain.contains("backward"), &operands);
     }
     match plain {
         "softmax"
@@ -156,38 +157,104 @@ fn tensors(called: &Called, places: &[usize], fallback: Option<DataType>) -> Opt
     Some(Params::of_tensors(tensors?))
 }
 
-/// Fused attention: the name of its formula by whether it is causal, and its queries, keys and values.
-fn attended(called: &Called, fallback: Option<DataType>) -> Option<(&'static str, Params)> {
-    let plain = called.plain();
-    let (places, causal) = match plain {
-        "flash_attention_forward" => ([0, 1, 2], 8),
-        "flash_attention_backward" => ([1, 2, 3], 11),
-        // Its kind of mask is a number.
-        "efficient_attention_forward" => ([0, 1, 2], usize::MAX),
-        "efficient_attention_backward" => ([1, 2, 3], usize::MAX),
-        "cudnn_attention_forward" => ([0, 1, 2], 10),
-        "cudnn_attention_backward" => ([1, 2, 3], 14),
-        _ => return None,
-    };
-    let name = match called.flag(causal) {
-        Some(false) => "attention",
-        Some(true) => "attention-causal",
-        None => "attention-maybe-causal",
-    };
-    let mut operands = tensors(called, &places, fallback)?;
-    // cuDNN takes images by heads by rows by width, the others rows before heads.
-    if plain.starts_with("cudnn") {
-        // Which corner the diagonal of a rectangle begins in is not known.
-        let rows = |tensor: &Tensor| tensor.shape.get(2).copied();
-        let is_square = rows(operands.tensors.first()?) == rows(operands.tensors.get(1)?);
-        (name != "attention-causal" || is_square).then_some(())?;
-        for tensor in &mut operands.tensors {
-            if let [_, heads, rows, _] = tensor.shape.as_mut_slice() {
-                std::mem::swap(heads, rows);
+/// Fused attention: its queries, keys and values, and which keys a query sees. None where several sequences lie in one tensor,
+/// or where a mask begins in a corner that depends on the version.
+fn attended(called: &Called, fallback: Option<DataType>) -> Option<Params> {
+    let (places, seen): ([usize; 3], fn(&Called, &mut Params) -> Option<Seen>) =
+        match called.plain() {
+            "flash_attention_forward" => ([0, 1, 2], |called, of| flash(called, of, 8, [11, 12])),
+            "flash_attention_backward" => ([1, 2, 3], |called, of| flash(called, of, 11, [15, 16])),
+            "efficient_attention_forward" => {
+                ([0, 1, 2], |called, of| efficient(called, of, [4, 12], 9, 13))
             }
+            "efficient_attention_backward" => {
+                ([1, 2, 3], |called, of| efficient(called, of, [6, 7], 14, 18))
+            }
+            "cudnn_attention_forward" => ([0, 1, 2], |called, of| cudnn(called, of, 10)),
+            "cudnn_attention_backward" => ([1, 2, 3], |called, of| cudnn(called, of, 14)),
+            _ => return None,
+        };
+    let mut operands = tensors(called, &places, fallback)?;
+    let sizes = match seen(called, &mut operands)? {
+        Seen::All => Vec::new(),
+        Seen::AllOrCausal => vec![("maybe_causal", 1.0)],
+        Seen::Band(Band { before, after, offset }) => {
+            vec![("before", before), ("after", after), ("offset", offset)]
+        }
+    };
+    Some(operands.with_sizes(&sizes))
+}
+
+/// Rows of queries and keys.
+fn rows(operands: &Params) -> Option<(f64, f64)> {
+    let rows = |at: usize| operands.tensors.get(at)?.shape.get(1).copied();
+    Some((rows(0)?, rows(1)?))
+}
+
+/// Flash attention: causal or not, with a sliding window, whose diagonals end with the last query and the last key. Of more
+/// queries than keys they did not before FlashAttention 2.1.
+fn flash(
+    called: &Called,
+    operands: &mut Params,
+    causal: usize,
+    window: [usize; 2],
+) -> Option<Seen> {
+    let Some(is_causal) = called.flag(causal) else { return Some(Seen::AllOrCausal) };
+    let (queries, keys) = rows(operands)?;
+    let [before, after] = window.map(|at| {
+        let width = called.number(at).filter(|width| *width >= 0.0);
+        width.unwrap_or(f64::INFINITY)
+    });
+    let after = if is_causal { 0.0 } else { after };
+    if before.min(after).is_infinite() {
+        return Some(Seen::All);
+    }
+    (keys >= queries).then_some(Seen::Band(Band { before, after, offset: keys - queries }))
+}
+
+/// Memory-efficient attention: its mask is a number, and a window counts the query's own key.
+fn efficient(
+    called: &Called,
+    operands: &mut Params,
+    lengths: [usize; 2],
+    mask: usize,
+    window: usize,
+) -> Option<Seen> {
+    // Lengths of sequences are tensors of their own.
+    if lengths.iter().any(|at| called.shape(*at).is_some_and(|shape| !shape.is_empty())) {
+        return None;
+    }
+    let (queries, keys) = rows(operands)?;
+    let window = called.number(window).filter(|width| *width > 0.0);
+    let before = window.map_or(f64::INFINITY, |width| width - 1.0);
+    let band = |offset| Some(Seen::Band(Band { before, after: 0.0, offset }));
+    match called.number(mask) {
+        None => (queries == keys).then_some(Seen::AllOrCausal),
+        Some(0.0) => window.is_none().then_some(Seen::All),
+        Some(1.0) => band(0.0),
+        Some(2.0) => band(keys - queries),
+        Some(_) => None,
+    }
+}
+
+/// Attention of cuDNN, which takes images by heads by rows by width; the others have rows before heads.
+fn cudnn(called: &Called, operands: &mut Params, causal: usize) -> Option<Seen> {
+    for tensor in &mut operands.tensors {
+        if let [_, heads, rows, _] = tensor.shape.as_mut_slice() {
+            std::mem::swap(heads, rows);
         }
     }
-    Some((name, operands))
+    let (queries, keys) = rows(operands)?;
+    match called.flag(causal) {
+        Some(false) => Some(Seen::All),
+        // Which corner the diagonal of a rectangle begins in is not known.
+        Some(true) => (queries == keys).then_some(Seen::Band(Band {
+            before: f64::INFINITY,
+            after: 0.0,
+            offset: 0.0,
+        })),
+        None => Some(Seen::AllOrCausal),
+    }
 }
 
 /// The sizes of a product of matrices, and the name of its formula.

@@ -294,6 +294,52 @@ fn fused_attention_of_cudnn_has_its_heads_before_its_rows() {
     assert_eq!(work(&backward, "compute_dot_do_o_specialized").0, None);
 }
 
+/// 64 queries and keys of 2 images of 8 heads of 64: 4·2·8·64 operations for each pair that is computed.
+#[test]
+fn attention_counts_the_pairs_within_its_mask_and_window() {
+    let each = 4.0 * 2.0 * 8.0 * 64.0;
+    let named = |name: &str, keys: u32, before: usize, values: &str| {
+        let list = format!("[2,64,8,64],[2,{keys},8,64],[2,{keys},8,64]");
+        let dims = format!("[{list}{}]", ",[]".repeat(before));
+        let types =
+            format!("[{}\"c10::Half\"{}]", "\"c10::Half\",".repeat(2), ",\"\"".repeat(before));
+        called(name, &dims, &types, values)
+    };
+    let flash = |keys, causal: &str, [left, right]: [&str; 2]| {
+        let values =
+            format!(r#"["","","","","","64","64","0.","{causal}","False","","{left}","{right}"]"#);
+        work(&named("aten::_flash_attention_forward", keys, 10, &values), "flash_fwd_kernel").0
+    };
+    assert_eq!(flash(64, "False", ["", ""]), Some(each * 64.0 * 64.0));
+    assert_eq!(flash(64, "False", ["-1", "-1"]), Some(each * 64.0 * 64.0));
+    assert_eq!(flash(64, "True", ["-1", "0"]), Some(each * (64.0 * 65.0 / 2.0)));
+    // Its own key and 7 before.
+    assert_eq!(flash(64, "True", ["7", "0"]), Some(each * (8.0 * 9.0 / 2.0 + 56.0 * 8.0)));
+    // The last of 128 keys is that of the last query, so each has 7 before its own.
+    assert_eq!(flash(128, "True", ["7", "0"]), Some(each * 64.0 * 8.0));
+    assert_eq!(flash(64, "False", ["0", "0"]), Some(each * 64.0));
+    assert_eq!(flash(32, "True", ["", ""]), None);
+    let efficient = |keys, mask: &str, window: &str| {
+        let values = format!(r#"["","","","","","","","","0.","{mask}","False","","","{window}"]"#);
+        let name = "aten::_efficient_attention_forward";
+        work(&named(name, keys, 11, &values), "fmha_cutlassF_f16_aligned_64x64_rf_sm80").0
+    };
+    assert_eq!(efficient(64, "0", ""), Some(each * 64.0 * 64.0));
+    // The diagonal begins with the first of both, or ends with the last of both.
+    assert_eq!(efficient(128, "1", ""), Some(each * (64.0 * 65.0 / 2.0)));
+    assert_eq!(efficient(128, "2", ""), Some(each * (64.0 * 65.0 / 2.0 + 64.0 * 64.0)));
+    assert_eq!(efficient(64, "1", "8"), Some(each * (8.0 * 9.0 / 2.0 + 56.0 * 8.0)));
+    assert_eq!(efficient(64, "0", "8"), None);
+    // Two sequences in one tensor: three offsets of int32.
+    let packed = called(
+        "aten::_efficient_attention_forward",
+        "[[1,64,8,64],[1,64,8,64],[1,64,8,64],[],[3],[3],[],[],[],[],[]]",
+        r#"["c10::Half","c10::Half","c10::Half","","int","int","","","","",""]"#,
+        r#"["","","","","","","32","32","0.","1","False"]"#,
+    );
+    assert_eq!(work(&packed, "fmha_cutlassF_f16_aligned_64x64_rf_sm80").0, None);
+}
+
 /// Bytes are multiplied into sums of four bytes.
 #[test]
 fn a_product_of_integers_has_a_wide_result() {
