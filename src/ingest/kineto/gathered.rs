@@ -383,7 +383,7 @@ fn is_fill(name: &[u8]) -> bool {
 
 /// Whether the values of an operator's arguments decide how much it does.
 fn has_sizes(name: &[u8]) -> bool {
-    const PARTS: [&[u8]; 9] = [
+    const PARTS: [&[u8]; 13] = [
         b"conv",
         b"index_select",
         b"embedding",
@@ -393,6 +393,10 @@ fn has_sizes(name: &[u8]) -> bool {
         b"scaled_mm",
         b"topk",
         b"triton_",
+        b"aten::sum",
+        b"aten::mean",
+        b"aten::norm",
+        b"vector_norm",
     ];
     PARTS.iter().any(|part| name.windows(part.len()).any(|found| found == *part))
 }

@@ -113,6 +113,34 @@ impl Called {
         self.values.get(at)?.parse().ok().filter(|number: &f64| number.is_finite())
     }
 
+    /// How many values of arguments were recorded; those of tensors are empty.
+    pub(super) fn recorded(&self) -> usize {
+        self.values.len()
+    }
+
+    /// A list of numbers among the values, or one number as a list.
+    pub(super) fn listed(&self, at: usize) -> Option<Vec<f64>> {
+        let text = self.values.get(at)?;
+        let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+        let parts = inner.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let numbers: Option<Vec<f64>> = parts.map(|part| part.parse().ok()).collect();
+        numbers.filter(|_| !text.is_empty())
+    }
+
+    /// A type of elements among the values, which are numbers of `c10::ScalarType`.
+    pub(super) fn scalar_type(&self, at: usize) -> Option<DataType> {
+        Some(match self.number(at)? {
+            3.0 => DataType::Int32,
+            4.0 => DataType::Int64,
+            5.0 => DataType::Fp16,
+            6.0 => DataType::Fp32,
+            7.0 => DataType::Fp64,
+            15.0 => DataType::Bf16,
+            23.0..=26.0 => DataType::Fp8,
+            _ => return None,
+        })
+    }
+
     /// A list of numbers among the values, as many as there are dimensions; one stands for all.
     pub(super) fn numbers(&self, at: usize, dimensions: usize) -> Option<Vec<f64>> {
         let text = self.values.get(at)?.strip_prefix('[')?.strip_suffix(']')?;

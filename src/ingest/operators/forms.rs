@@ -360,15 +360,29 @@ pub(in crate::ingest) fn softmax(cost: u8, tensor: &Tensor, backward: bool) -> O
     Some(Work { bytes, ..work })
 }
 
-/// A reduction: `cost` operations for each element and `last` at the end, writing `written` bytes.
+/// A reduction: so many operations for each element and at the end for each result. `PyProf` does not say what is kept: one
+/// result, of which nothing is counted but that of a mean.
 pub(in crate::ingest) fn reduction(
-    cost: u8,
+    (cost, last): (u8, f64),
     tensor: &Tensor,
-    last: f64,
-    written: f64,
+    params: &Params,
 ) -> Option<Work> {
-    let flops = f64::from(cost) * tensor.elements() + last;
-    Some(Work::new(flops, per_element(cost), tensor.bytes()? + written, &INPUT_PASSES))
+    const BYTES: &str = "input read and results written, from shapes";
+    static EXACT: Basis = Basis::exact(BYTES);
+    let flops = f64::from(cost) * tensor.elements();
+    let read = tensor.bytes()?;
+    let Some(each) = params.number("each") else {
+        let written = if (cost, last) == (1, 1.0) { tensor.dtype?.bytes() } else { 0.0 };
+        return Some(Work::new(flops + last, per_element(cost), read + written, &INPUT_PASSES));
+    };
+    let Some(most) = params.number("most_results") else {
+        let results = params.number("results")?;
+        let bytes = read + each * results;
+        return Some(Work::new(flops + last * results, per_element(cost), bytes, &EXACT));
+    };
+    let basis = Basis::within(BYTES, 1.0, eighths((read + each * most) / read));
+    let work = Work::new(flops + last, per_element(cost), read, &INPUT_PASSES);
+    Some(Work { bytes: Count::new(read, &basis).filter(|_| read > 0.0), ..work })
 }
 
 /// The squared error of two tensors, in so many passes over one of them.

@@ -213,9 +213,9 @@ impl Kind {
                 let written = first?.elements() / columns * kept;
                 ordered(first?, written).filter(|_| kept <= columns)
             }
-            Self::Mean => reduction(1, first?, 1.0, first?.dtype?.bytes()),
-            Self::Sum => reduction(1, first?, 0.0, 0.0),
-            Self::Norm => reduction(2, first?, 1.0, 0.0),
+            Self::Mean => reduction((1, 1.0), first?, params),
+            Self::Sum => reduction((1, 0.0), first?, params),
+            Self::Norm => reduction((2, 1.0), first?, params),
             Self::SquaredError => {
                 let kept = if params.word("red") == Some("none") { 1.0 } else { 0.0 };
                 squared_error(first?, kept + if backward { 3.0 } else { 2.0 })

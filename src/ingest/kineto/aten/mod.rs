@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::operands::Called;
 use crate::ingest::operators::operator::Operator;
-use crate::ingest::operators::params::{Params, Tensor};
+use crate::ingest::operators::params::{Params, Tensor, is_float};
 use crate::model::DataType;
 use crate::predict::operator::{Band, Seen};
 
@@ -111,6 +111,8 @@ pub(super) fn operator(
         | "silu_backward" => of(forward, backward, &tensors(&[0])?),
         // Both sum over another dimension than that of the operands that they are given.
         "mse_loss" | "native_dropout_backward" => of("mul", false, &tensors(&[0, 1])?),
+        "sum" | "mean" => of(plain, false, &reduced(called, fallback, 1)?),
+        "norm" | "linalg_vector_norm" => of(plain, false, &reduced(called, fallback, 2)?),
         name if ELEMENTWISE.contains(&name) => {
             let mut tensors = called.tensors(fallback);
             // A number comes as a tensor without dimensions, and with the call instead of from memory.
@@ -301,19 +303,39 @@ fn added(called: &Called, product: Params) -> Params {
 
 /// A product of scaled operands: how many scales it reads, and the size of an element of its output.
 fn scaled(called: &Called, product: Params) -> Params {
-    // `c10::ScalarType` by its numbers.
-    let out = match called.number(6) {
-        Some(5.0 | 15.0) => Some(2.0),
-        Some(6.0) => Some(4.0),
-        Some(23.0..=26.0) => Some(1.0),
-        _ => None,
-    };
+    let out = called.scalar_type(6).map(DataType::bytes);
     let scales = [2, 3].map(|at| called.shape(at).map_or(1.0, |shape| shape.iter().product()));
     let out = out.map(|out| ("out", out));
     product.with_sizes(&[("scales", scales.iter().sum())]).with_sizes(out.as_slice())
 }
 
-/// Operators on each element of their tensors, and sums of them, whose first tensors are the operands.
+/// A reduction over the dimensions that the value at this place lists, with its results and the bytes of each; at most so
+/// many where no values were recorded.
+fn reduced(called: &Called, fallback: Option<DataType>, dimensions: usize) -> Option<Params> {
+    let tensor = called.tensor(0, fallback)?;
+    let stored = tensor.dtype?;
+    // Whole numbers are added up in 64 bits.
+    let result = if is_float(stored) { stored } else { DataType::Int64 };
+    let result = called.scalar_type(dimensions + 2).unwrap_or(result);
+    let params = Params::of_tensors(vec![tensor.clone()]).with_sizes(&[("each", result.bytes())]);
+    if called.recorded() == 0 {
+        let wide = tensor.shape.iter().copied().filter(|extent| *extent > 1.0);
+        let most = tensor.elements() / wide.fold(f64::INFINITY, f64::min);
+        return Some(params.with_sizes(&[("most_results", most)]));
+    }
+    // Without dimensions, which whether to keep them follows, all are reduced.
+    let listed = called.listed(dimensions).filter(|_| called.recorded() > dimensions + 1);
+    let listed = listed.unwrap_or_default();
+    let count = tensor.shape.len() as f64;
+    let is_kept = |at: usize| {
+        let at = at as f64;
+        !listed.is_empty() && !listed.iter().any(|one| *one == at || *one + count == at)
+    };
+    let kept = tensor.shape.iter().enumerate().filter(|(at, _)| is_kept(*at));
+    Some(params.with_sizes(&[("results", kept.map(|(_, extent)| *extent).product())]))
+}
+
+/// Operators on each element of their tensors, whose first tensors are the operands.
 const ELEMENTWISE: &[&str] = &[
     "add",
     "sub",
@@ -378,10 +400,6 @@ const ELEMENTWISE: &[&str] = &[
     "relu",
     "softplus",
     "threshold",
-    "sum",
-    "mean",
-    "norm",
-    "linalg_vector_norm",
 ];
 
 /// Input, filter and output of a convolution or of its gradients.

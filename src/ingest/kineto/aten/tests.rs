@@ -340,6 +340,35 @@ fn attention_counts_the_pairs_within_its_mask_and_window() {
     assert_eq!(work(&packed, "fmha_cutlassF_f16_aligned_64x64_rf_sm80").0, None);
 }
 
+/// 4 by 1000 elements: what is kept of a sum is written, too.
+#[test]
+fn a_reduction_writes_a_result_for_each_element_of_what_is_kept() {
+    let of = |name: &str, data_type: &str, values: &str| {
+        let kernel = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>";
+        let dims =
+            if name.contains("norm") { "[[4,1000],[],[],[],[]]" } else { "[[4,1000],[],[],[]]" };
+        let types = format!("[\"{data_type}\",\"\",\"\",\"\"]");
+        work(&called(name, dims, &types, values), kernel)
+    };
+    let sum = |values: &str| of("aten::sum", "float", values);
+    assert_eq!(sum(r#"["","[0]","False",""]"#), (Some(4000.0), Some(16_000.0 + 4000.0)));
+    assert_eq!(sum(r#"["","[-1]","True",""]"#), (Some(4000.0), Some(16_000.0 + 16.0)));
+    assert_eq!(sum(r#"["","[0, 1]","False",""]"#), (Some(4000.0), Some(16_000.0 + 4.0)));
+    assert_eq!(sum(r#"["","[]","False",""]"#), (Some(4000.0), Some(16_000.0 + 4.0)));
+    // To double precision; and all of it, where the second value is the type.
+    assert_eq!(sum(r#"["","[0]","False","7"]"#), (Some(4000.0), Some(16_000.0 + 8000.0)));
+    assert_eq!(sum(r#"["","7"]"#), (Some(4000.0), Some(16_000.0 + 4.0)));
+    let whole = of("aten::sum", "int", r#"["","[0]","False",""]"#);
+    assert_eq!(whole, (Some(4000.0), Some(16_000.0 + 8000.0)));
+    // A division, or a root, for each result.
+    let mean = of("aten::mean", "float", r#"["","[0]","False",""]"#);
+    assert_eq!(mean, (Some(4000.0 + 1000.0), Some(16_000.0 + 4000.0)));
+    let norm = of("aten::linalg_vector_norm", "float", r#"["","2","[1]","False",""]"#);
+    assert_eq!(norm, (Some(8000.0 + 4.0), Some(16_000.0 + 16.0)));
+    // Nothing recorded: at least all is read.
+    assert_eq!(sum(""), (Some(4000.0), Some(16_000.0)));
+}
+
 /// Bytes are multiplied into sums of four bytes.
 #[test]
 fn a_product_of_integers_has_a_wide_result() {
