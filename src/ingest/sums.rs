@@ -14,7 +14,8 @@ use super::name_forms::Form;
 use crate::model::{Head, HintId, NameId, Profile, Profiler, Quantity, Shape, Source};
 
 /// Formats whose rows are sums over launches; a mapping says so itself.
-const FORMATS: [&str; 6] = [
+const FORMATS: [&str; 7] = [
+    "ncu-summary",
     "nsys-sum",
     "nvprof-summary",
     "pytorch-averages",
@@ -86,13 +87,14 @@ pub(super) fn leave_out(profile: &mut Profile) {
         }
         // Of two that say the same launches say more than sums, then more rows; of equals the first stays.
         let rank = |at: usize| (!profile.sources[at].sums, rows[at].len(), Reverse(at));
+        let is_ncu = |at: usize| profile.sources[at].profiler == Profiler::NsightCompute;
         let says_more = |other: usize| {
             let format = |at: usize| (profile.sources[at].sums, &profile.sources[at].format);
             let within = if format(other) == format(source) { SAME } else { AGREES };
             other != source
                 && rank(other) > rank(source)
                 // Times under Nsight Compute are not those that a trace summed up.
-                && profile.sources[other].profiler != Profiler::NsightCompute
+                && (is_ncu(source) || !is_ncu(other))
                 && sums[source].lie_in(&sums[other], within, profile)
         };
         let Some(other) = (0..rows.len()).find(|other| says_more(*other)) else { continue };
@@ -457,6 +459,34 @@ mod tests {
         assert_eq!((launches(&profile), profile.checks.len()), (8, 0));
         let other = sums.replace("\"mul\"", "\"sub\"");
         assert_eq!(launches(&read_all(&[TRACE, &other])), 8);
+    }
+
+    /// Three launches of one report of Nsight Compute, and its summary of them.
+    #[test]
+    fn a_summary_of_a_report_beside_its_page_counts_once() {
+        let mut page = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n".to_owned();
+        for (id, name, time) in [(0, "a", "100"), (1, "a", "300"), (2, "b", "50")] {
+            page += &format!(
+                "\"{id}\",\"1\",\"app\",\"127.0.0.1\",\"{name}\",\"1\",\"7\",\"(256, 1, 1)\",\"(64, 1, 1)\",\"0\",\"9.0\",\"Command line profiler metrics\",\"gpu__time_duration.sum\",\"ns\",\"{time}\"\n"
+            );
+        }
+        let mut summary = "\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Invocations\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Minimum\",\"Maximum\",\"Average\"\n".to_owned();
+        for (name, count, [least, most, mean]) in
+            [("a", 2, [100, 300, 200]), ("b", 1, [50, 50, 50])]
+        {
+            summary += &format!(
+                "\"1\",\"app\",\"127.0.0.1\",\"{name}\",\"(256, 1, 1)\",\"(64, 1, 1)\",\"0\",\"9.0\",\"{count}\",\"Command line profiler metrics\",\"gpu__time_duration.sum\",\"ns\",\"{least}\",\"{most}\",\"{mean}\"\n"
+            );
+        }
+        assert_eq!(launches(&read_all(&[&summary])), 3);
+        for texts in [[&page, &summary], [&summary, &page]] {
+            let profile = read_all(&texts.map(String::as_str));
+            assert_eq!((launches(&profile), profile.checks.len()), (3, 1));
+            assert!(profile.checks[0].ends_with("counted once"), "{:?}", profile.checks);
+        }
+        // Of another run.
+        let other = summary.replace("\"200\"", "\"210\"");
+        assert_eq!(launches(&read_all(&[&page, &other])), 6);
     }
 
     /// `key_averages().table()` cuts names, and shows the kernels that took longest.
