@@ -1,5 +1,6 @@
 //! The profiler's own lines around the table, and what they explain when there is no table.
 
+use crate::catalog::Catalog;
 use crate::ingest::{IngestError, Reading, Record};
 use crate::model::DeviceHint;
 use crate::plain::counted;
@@ -73,9 +74,14 @@ impl Preamble {
         reading.source.keeps_caches |= self.keeps_caches;
     }
 
-    /// Names the device from the program's own output, if it named exactly one.
+    /// Names the device from the program's own output, if it named exactly one, and its compute capability is not another.
     pub(super) fn complete(&self, hint: &mut DeviceHint) {
-        if hint.name.is_none() && self.devices == 1 {
+        let of_name = || Catalog::builtin().target(self.device.as_deref()?);
+        let is_other = |known: &String| of_name().is_some_and(|target| target != *known);
+        if hint.name.is_none()
+            && self.devices == 1
+            && !hint.compute_capability.as_ref().is_some_and(is_other)
+        {
             hint.name.clone_from(&self.device);
             hint.name_from = Some("the program's output before the table".to_owned());
         }
@@ -216,5 +222,22 @@ mod tests {
         let mut hint = DeviceHint::default();
         preamble.complete(&mut hint);
         assert_eq!(hint.name, None);
+    }
+
+    /// The second launch ran on a GPU of Hopper's, which no A100 is.
+    #[test]
+    fn a_name_is_given_to_no_device_of_another_compute_capability() {
+        let mut preamble = Preamble::default();
+        preamble.line("Using NVIDIA A100-SXM4-40GB");
+        for (capability, name) in [
+            (Some("8.0"), Some("NVIDIA A100-SXM4-40GB")),
+            (None, Some("NVIDIA A100-SXM4-40GB")),
+            (Some("9.0"), None),
+        ] {
+            let compute_capability = capability.map(str::to_owned);
+            let mut hint = DeviceHint { compute_capability, ..DeviceHint::default() };
+            preamble.complete(&mut hint);
+            assert_eq!(hint.name.as_deref(), name, "{capability:?}");
+        }
     }
 }
