@@ -239,7 +239,7 @@ impl<'a> Pivot<'a> {
         let seen: Vec<usize> = (0..counters.len()).filter(|at| is_seen[*at]).collect();
         let titles = fixed.iter().copied().chain(seen.iter().map(|at| counters[*at]));
         let titles: Vec<String> = titles.map(str::to_owned).collect();
-        let Some(mapping) = fullest(&long.mappings, &titles) else { return Ok(()) };
+        let Some(mapping) = fullest(long.mappings, &titles) else { return Ok(()) };
         let mut table = Table::new(reading, mapping, &titles, numerals);
         let mut passes = Passes::default();
         let mut row = Row::default();

@@ -162,22 +162,20 @@ fn tensors(called: &Called, places: &[usize], fallback: Option<DataType>) -> Opt
 /// Fused attention: its queries, keys and values, and which keys a query sees. None where several sequences lie in one tensor,
 /// or where a mask begins in a corner that depends on the version.
 fn attended(called: &Called, fallback: Option<DataType>) -> Option<Params> {
-    let (places, seen): ([usize; 3], fn(&Called, &mut Params) -> Option<Seen>) =
-        match called.plain() {
-            "flash_attention_forward" => ([0, 1, 2], |called, of| flash(called, of, 8, [11, 12])),
-            "flash_attention_backward" => ([1, 2, 3], |called, of| flash(called, of, 11, [15, 16])),
-            "efficient_attention_forward" => {
-                ([0, 1, 2], |called, of| efficient(called, of, [4, 12], 9, 13))
-            }
-            "efficient_attention_backward" => {
-                ([1, 2, 3], |called, of| efficient(called, of, [6, 7], 14, 18))
-            }
-            "cudnn_attention_forward" => ([0, 1, 2], |called, of| cudnn(called, of, 10)),
-            "cudnn_attention_backward" => ([1, 2, 3], |called, of| cudnn(called, of, 14)),
-            _ => return None,
-        };
-    let mut operands = tensors(called, &places, fallback)?;
-    let sizes = match seen(called, &mut operands)? {
+    let plain = called.plain();
+    let is_attention = plain.contains("_attention_");
+    let places = if plain.ends_with("_backward") { [1, 2, 3] } else { [0, 1, 2] };
+    let mut operands = is_attention.then(|| tensors(called, &places, fallback)).flatten()?;
+    let seen = match plain {
+        "flash_attention_forward" => flash(called, &operands, 8, [11, 12]),
+        "flash_attention_backward" => flash(called, &operands, 11, [15, 16]),
+        "efficient_attention_forward" => efficient(called, &operands, [4, 12], 9, 13),
+        "efficient_attention_backward" => efficient(called, &operands, [6, 7], 14, 18),
+        "cudnn_attention_forward" => cudnn(called, &mut operands, 10),
+        "cudnn_attention_backward" => cudnn(called, &mut operands, 14),
+        _ => None,
+    };
+    let sizes = match seen? {
         Seen::All => Vec::new(),
         Seen::AllOrCausal => vec![("maybe_causal", 1.0)],
         Seen::Band(Band { before, after, offset }) => {
@@ -195,12 +193,7 @@ fn rows(operands: &Params) -> Option<(f64, f64)> {
 
 /// Flash attention: causal or not, with a sliding window, whose diagonals end with the last query and the last key. Of more
 /// queries than keys they did not before FlashAttention 2.1.
-fn flash(
-    called: &Called,
-    operands: &mut Params,
-    causal: usize,
-    window: [usize; 2],
-) -> Option<Seen> {
+fn flash(called: &Called, operands: &Params, causal: usize, window: [usize; 2]) -> Option<Seen> {
     let Some(is_causal) = called.flag(causal) else { return Some(Seen::AllOrCausal) };
     let (queries, keys) = rows(operands)?;
     let [before, after] = window.map(|at| {
@@ -217,7 +210,7 @@ fn flash(
 /// Memory-efficient attention: its mask is a number, and a window counts the query's own key.
 fn efficient(
     called: &Called,
-    operands: &mut Params,
+    operands: &Params,
     lengths: [usize; 2],
     mask: usize,
     window: usize,
