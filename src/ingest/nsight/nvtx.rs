@@ -40,6 +40,11 @@ impl Nvtx {
         }
     }
 
+    /// Where the columns are that there are.
+    pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
+        [self.push_pop, self.start_stop].into_iter().flatten()
+    }
+
     /// The path of ranges a launch lies in, joined by `/`, and the length of the range's name that
     /// stands before the kernel's own.
     ///

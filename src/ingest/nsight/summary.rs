@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::metrics::Slot;
+use super::nvtx::Nvtx;
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
 use super::{Catalog, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
 use crate::ingest::decimal::Evidence;
@@ -44,7 +45,7 @@ struct Columns {
     width: usize,
 }
 
-/// Columns that identify a kernel. Not the compute capability, which rows may lack that scripts wrote.
+/// Columns that identify a kernel, beside those of NVTX ranges. Not the compute capability, which rows may lack that scripts wrote.
 const IDENTITY: [&str; 10] = [
     "Process ID",
     "Process Name",
@@ -66,7 +67,11 @@ impl Columns {
             name: find("Metric Name").unwrap_or_default(),
             unit: find("Metric Unit"),
             invocations: find("Invocations").unwrap_or_default(),
-            identity: IDENTITY.into_iter().filter_map(find).collect(),
+            identity: IDENTITY
+                .into_iter()
+                .filter_map(find)
+                .chain(Nvtx::new(header).columns())
+                .collect(),
             average: find("Average").unwrap_or_default(),
             width: header.len(),
         }
@@ -400,6 +405,35 @@ mod tests {
         assert!((a.duration().unwrap().0.get() - 2e-6).abs() < 1e-18);
         assert_eq!(a.value(Quantity::DramBytes), Some(64_000.0));
         assert!((found.launch(1).duration().unwrap().0.get() - 5e-7).abs() < 1e-18);
+    }
+
+    /// With `--nvtx` a kernel has a row for each range: here of 3 launches of 200 ns, and of 3 of 400 ns.
+    #[test]
+    fn a_kernel_of_several_nvtx_ranges_is_a_row_for_each() {
+        let rows = |range: &str, average: &str| {
+            format!(
+                "\"1\",\"app\",\"host\",\"\"\"<default domain>:{range}:none:none:none:none:none:none\"\"\",\"\",\"k\",\
+                 \"(256, 1, 1)\",\"(8, 1, 1)\",\"0\",\"8.9\",\"3\",\"{PLAIN}\",\"{TIME}\",\"ns\",\"1.00\",\"9.00\",\"{average}\"\n"
+            )
+        };
+        let header = "\"Process ID\",\"Process Name\",\"Host Name\",\
+            \"thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg\",\
+            \"Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg\",\"Kernel Name\",\
+            \"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Invocations\",\"Section Name\",\
+            \"Metric Name\",\"Metric Unit\",\"Minimum\",\"Maximum\",\"Average\"\n";
+        for averages in [["200.00", "400.00"], ["200.00", "200.00"]] {
+            let text = format!("{header}{}{}", rows("fwd", averages[0]), rows("bwd", averages[1]));
+            let found = read_text("summary.csv", text.leak(), &Options::default()).unwrap();
+            let times: Vec<(&str, u32, f64)> = found
+                .iter()
+                .map(|launch| {
+                    let time = launch.value(Quantity::Duration).unwrap() * 1e9;
+                    (found.names.get(launch.head.operator), launch.head.count, time.round())
+                })
+                .collect();
+            let [one, two] = averages.map(|average| average.parse::<f64>().unwrap());
+            assert_eq!(times, [("fwd", 3, one), ("bwd", 3, two)]);
+        }
     }
 
     #[test]
