@@ -31,6 +31,16 @@ impl<T: Hash + Eq> Distinct<T> {
         at
     }
 
+    /// How many there are.
+    pub(in crate::ingest) fn len(&self) -> usize {
+        self.at.len()
+    }
+
+    /// All of them, in no order.
+    pub(in crate::ingest) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.at.keys()
+    }
+
     /// All of them, by position.
     pub(in crate::ingest) fn into_list(self) -> Vec<T> {
         let mut list: Vec<(T, u32)> = self.at.into_iter().collect();

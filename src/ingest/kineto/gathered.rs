@@ -287,6 +287,11 @@ impl Gathered {
         self.calls.push(call);
     }
 
+    /// How many threads its events have.
+    pub(super) fn threads(&self) -> u32 {
+        u32::try_from(self.threads.len()).unwrap_or(u32::MAX)
+    }
+
     /// Position of a place in the program; the first one is none.
     fn place(&mut self, place: &[u8]) -> u32 {
         self.places.position(&b""[..]);

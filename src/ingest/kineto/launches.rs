@@ -7,6 +7,7 @@ use super::earlier;
 use super::event::Launch;
 use super::gathered::{Gathered, Kernel, Moved, Setting};
 use super::judged::{Judgements, Members};
+use super::learnt::Learnt;
 use super::links::Links;
 use super::nested::Span;
 use super::places::Places;
@@ -15,11 +16,9 @@ use crate::ingest::Reading;
 use crate::ingest::operators::forms::{Basis, Count};
 use crate::ingest::timeline::{Ran, Work, steps};
 use crate::model::{
-    Activity, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, OriginKind, Quantity,
-    Recorded, Shape, Step, Values,
+    Activity, DeviceHint, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, OriginKind,
+    Quantity, Recorded, Shape, Step, Values,
 };
-use crate::plain::counted;
-use crate::units::si;
 
 /// What a trace says beside its events.
 #[derive(Debug, Default)]
@@ -30,7 +29,31 @@ pub(super) struct About {
     pub(super) rank: Option<String>,
 }
 
-/// Turns what was gathered into launches.
+/// What a rank is called, if a file merges several.
+#[derive(Debug)]
+pub(super) struct Label {
+    /// Empty without one.
+    pub(super) text: String,
+    /// Whether its GPUs are called by it: other ranks have GPUs of the same numbers.
+    pub(super) is_in_ordinals: bool,
+}
+
+impl Label {
+    /// What is known of the GPU of this rank with this number.
+    fn device(&self, about: &About, number: Option<i64>) -> DeviceHint {
+        let hint = devices::hint(&about.devices, number);
+        if !self.is_in_ordinals {
+            return hint;
+        }
+        let ordinal = match number {
+            Some(number) => format!("{} {number}", self.text),
+            None => self.text.clone(),
+        };
+        DeviceHint { ordinal: Some(ordinal), ..hint }
+    }
+}
+
+/// Turns what was gathered into launches, one rank after the other.
 pub(super) struct Writer {
     base: u64,
     /// Whether times are whole microseconds.
@@ -41,6 +64,11 @@ pub(super) struct Writer {
     origin: Origins,
     /// Launches that have a value, by what the trace calls it.
     filled: [(&'static str, u64); 9],
+    /// Launches of the ranks before: numbers of launches go on.
+    launches: u32,
+    /// Threads of the ranks before: those of a rank are others.
+    threads: u32,
+    learnt: Learnt,
 }
 
 /// Origins of what is read as it is.
@@ -52,11 +80,11 @@ struct Origins {
 }
 
 impl Writer {
-    /// A writer of what was gathered.
-    pub(super) fn new(reading: &mut Reading<'_>, gathered: &Gathered, base: u64) -> Self {
+    /// A writer that has written nothing yet.
+    pub(super) fn new(reading: &mut Reading<'_>, is_coarse: bool, base: u64) -> Self {
         Self {
             base,
-            is_coarse: !gathered.is_fine,
+            is_coarse,
             origins: Vec::new(),
             times: HashMap::new(),
             origin: Origins {
@@ -77,17 +105,21 @@ impl Writer {
                 ("Input Dims", 0),
                 ("kernel_num_gb", 0),
             ],
+            launches: 0,
+            threads: 0,
+            learnt: Learnt::default(),
         }
     }
 
-    /// Appends all launches, and what was learnt of the file.
+    /// Appends all launches of a rank.
     pub(super) fn write(
-        mut self,
+        &mut self,
         reading: &mut Reading<'_>,
         mut gathered: Gathered,
-        about: &About,
+        (about, label): (&About, &Label),
     ) {
-        let mut clues = gathered.clues();
+        self.learnt.begin(&label.text, &gathered);
+        let (before, threads) = (self.filled, gathered.threads());
         let mut kernels = std::mem::take(&mut gathered.kernels);
         let Gathered {
             calls,
@@ -108,11 +140,7 @@ impl Writer {
         in_order(&mut moved);
         kernels.sort_by_key(|kernel| kernel.start);
         let (settings, launches) = (settings.into_list(), launches.into_list());
-        let twice = leave_out_copies(&mut kernels, &settings);
-        if twice > 0 {
-            let launches = counted(twice, "launch is", "launches are");
-            clues.push(format!("{launches} in the trace twice and counted once"));
-        }
+        self.learnt.twice += leave_out_copies(&mut kernels, &settings);
         let operators = operators.into_list();
         let links = Links::new(&kernels, &calls, &launching);
         let mut works = Works::new(&operators, &calls, &links);
@@ -120,18 +148,18 @@ impl Writer {
         let members = Members::new(reading, &kernels, &links, (&settings, &launches));
         let mut judgements = Judgements::of(&mut works, &links, &kernels, &members);
         let earlier = earlier::earlier(&kernels, (&settings, &launches), &links);
-        clues.extend(earlier::clue(judgements.take_over(&earlier, &calls)));
+        self.learnt.earlier += judgements.take_over(&earlier, &calls);
 
         let mut labels: HashMap<u32, NameId> = HashMap::new();
         let mut hints: HashMap<Option<i64>, HintId> = HashMap::new();
         let mut values = Values::default();
-        let mut short = 0_u64;
         for (at, kernel) in kernels.iter().enumerate() {
             values.clear();
             let launch = members.configuration(kernel);
             let setting = members.setting(kernel);
             self.configuration(&mut values, &launch);
-            short += u64::from(!self.time(reading, &mut values, kernel.duration));
+            let is_timed = self.time(reading, &mut values, kernel.duration);
+            self.learnt.short += u64::from(!is_timed);
             let mut operator = NameId::default();
             let judged = judgements.at(at);
             if let Some((call, (work, pipe))) = judged {
@@ -156,9 +184,9 @@ impl Writer {
             }
             let device = *hints
                 .entry(setting.device)
-                .or_insert_with(|| reading.hint(devices::hint(&about.devices, setting.device)));
+                .or_insert_with(|| reading.hint(label.device(about, setting.device)));
             let head = Head {
-                id: u32::try_from(at).unwrap_or(u32::MAX),
+                id: self.launches.saturating_add(u32::try_from(at).unwrap_or(u32::MAX)),
                 name: kernel.name,
                 operator,
                 shape: Shape::new(launch.grid, launch.block),
@@ -182,8 +210,17 @@ impl Writer {
             &steps(annotated, launched((&kernels, &moved), &members, &links)),
             &hints,
         );
-        self.finish(reading, about, short, kernels.len() as u64 - self.filled[6].1);
-        reading.source.clues.extend(clues);
+        self.end(kernels.len(), threads, &before);
+    }
+
+    /// Counts a rank that is written: so many launches and threads, and what was filled before it.
+    fn end(&mut self, launches: usize, threads: u32, before: &[(&str, u64); 9]) {
+        let number = u32::try_from(launches).unwrap_or(u32::MAX);
+        self.launches = self.launches.saturating_add(number);
+        self.threads = self.threads.saturating_add(threads);
+        let [operators, shapes] = [6, 7].map(|at: usize| self.filled[at].1 - before[at].1);
+        self.learnt.unnamed += launches as u64 - operators;
+        self.learnt.end(operators, shapes);
     }
 
     /// Appends copies and fills of the devices that have launches: those of others are on no timeline.
@@ -223,7 +260,7 @@ impl Writer {
             if let (Some(device), Some(work), Some(start)) =
                 (hints.get(&device), self.at(work), self.at(call.start))
             {
-                let (device, thread) = (*device, call.thread);
+                let (device, thread) = (*device, self.threads.saturating_add(call.thread));
                 reading.add_call(LaunchCall {
                     device,
                     work,
@@ -239,7 +276,7 @@ impl Writer {
     fn waits(&self, reading: &mut Reading<'_>, waits: &[Span]) {
         for wait in waits {
             if let (Some(start), Some(end)) = (self.at(wait.start), self.at(wait.end)) {
-                let thread = wait.thread;
+                let thread = self.threads.saturating_add(wait.thread);
                 reading.add_wait(HostWait { thread, start, end, ..HostWait::default() });
             }
         }
@@ -276,7 +313,7 @@ impl Writer {
     }
 
     /// Leaves what was learnt of the whole file.
-    fn finish(&self, reading: &mut Reading<'_>, about: &About, short: u64, unnamed: u64) {
+    pub(super) fn finish(self, reading: &mut Reading<'_>, about: &About) {
         let source = &mut reading.source;
         let times = if self.is_coarse { "whole microseconds" } else { "nanoseconds" };
         source.dialect = format!("trace of the PyTorch profiler, times in {times}");
@@ -285,38 +322,7 @@ impl Writer {
                 source.columns.insert(column.to_owned(), launches);
             }
         }
-        let clues = &mut source.clues;
-        if let Some(rank) = &about.rank {
-            clues.push(format!("this is {rank}"));
-        }
-        clues.extend(about.devices.first().and_then(|device| device.clue.clone()));
-        if self.is_coarse {
-            let short = match short {
-                0 => String::new(),
-                short => format!(
-                    "; {} of less than 1 µs have no time",
-                    counted(short, "launch", "launches")
-                ),
-            };
-            clues.push(format!(
-                "times are cut to whole microseconds: a launch took up to 1 µs longer than written{short}"
-            ));
-        } else if short > 0 {
-            clues.push(format!("{} have a time of 0", counted(short, "launch", "launches")));
-        }
-        let [.., (_, operators), (_, shapes), _] = self.filled;
-        if operators > 0 && shapes == 0 {
-            clues.push(
-                "no shapes of tensors were recorded (record_shapes=True), so there are no FLOPs and bytes"
-                    .to_owned(),
-            );
-        }
-        if unnamed > 0 {
-            clues.push(format!(
-                "{} to no operator that the trace has",
-                counted(unnamed, "launch belongs", "launches belong")
-            ));
-        }
+        source.clues.extend(self.learnt.clues(about, self.is_coarse));
     }
 
     /// Sets the time of a launch; `false` if it is less than the trace can tell.
@@ -413,44 +419,4 @@ fn leave_out_copies(kernels: &mut Vec<Kernel>, settings: &[Setting]) -> u64 {
             || seen.insert((name, duration, device, stream, correlation, node))
     });
     (all - kernels.len()) as u64
-}
-
-impl Gathered {
-    /// How many copies, or fills, there are, and their time in nanoseconds.
-    pub(super) fn moved_in_all(&self, is_fill: bool) -> (u64, i64) {
-        let of_kind = self.moved.iter().filter(|one| one.is_fill == is_fill);
-        of_kind.fold((0, 0_i64), |(number, time), one| {
-            (number + 1, time.saturating_add(one.duration.max(0)))
-        })
-    }
-
-    /// What the trace has beside its kernels, one sentence each.
-    fn clues(&self) -> Vec<String> {
-        let mut clues = Vec::new();
-        let time = |nanoseconds: i64| si(nanoseconds as f64 / 1e9, "s");
-        let left_out: Vec<String> = [(false, "copy", "copies"), (true, "fill", "fills")]
-            .into_iter()
-            .filter_map(|(is_fill, one, more)| {
-                let (number, taken) = self.moved_in_all(is_fill);
-                (number > 0).then(|| format!("{} ({})", counted(number, one, more), time(taken)))
-            })
-            .collect();
-        if !left_out.is_empty() {
-            clues.push(format!(
-                "left out, because they are not kernels: {}",
-                left_out.join(" and ")
-            ));
-        }
-        let steps: std::collections::BTreeSet<u64> =
-            self.steps.iter().map(|step| step.number).collect();
-        if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
-            clues.push(match steps.len() {
-                1 => format!("one step of the profiler is recorded: ProfilerStep#{first}"),
-                steps => {
-                    format!("{steps} steps of the profiler are recorded: ProfilerStep#{first} to #{last}")
-                }
-            });
-        }
-        clues
-    }
 }

@@ -1,15 +1,17 @@
 //! Traces without a kernel: why there is none.
 
-use super::gathered::Gathered;
+use super::ranks::Ranks;
 use crate::ingest::{IngestError, Reading};
 use crate::plain::counted;
 
 /// Why there is nothing to analyze.
-pub(super) fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> IngestError {
+pub(super) fn without_kernels(reading: &Reading<'_>, ranks: &Ranks) -> IngestError {
     const RECORD: &str = "record the GPU: torch.profiler.profile(activities=[ProfilerActivity.CPU, \
         ProfilerActivity.CUDA], record_shapes=True), and let the work end before the profiler stops \
         (torch.cuda.synchronize())";
-    let Gathered { moved, launching, calls, replays, .. } = gathered;
+    let moved = ranks.sum(|of| of.moved.len() as u64);
+    let launching = ranks.sum(|of| of.launching.len() as u64);
+    let calls = ranks.sum(|of| of.calls.len() as u64);
     if let Some(skip) = reading.source.skips.first.first() {
         let events = counted(reading.source.skips.count, "event", "events");
         return reading
@@ -17,32 +19,32 @@ pub(super) fn without_kernels(reading: &Reading<'_>, gathered: &Gathered) -> Ing
             .column(skip.column.clone())
             .help("write the trace again; times are numbers of microseconds with a decimal point");
     }
-    if *replays > 0 {
+    if ranks.sum(|of| of.replays) > 0 {
         return reading
             .error("the trace has counters of replayed ranges and no kernels")
             .help("record it without experimental_config: counters are read from `ncu`");
     }
-    if !moved.is_empty() {
+    if moved > 0 {
         return reading
             .error(format!(
                 "the trace has {} and no kernels",
-                counted(moved.len() as u64, "copy or fill", "copies and fills")
+                counted(moved, "copy or fill", "copies and fills")
             ))
             .help(RECORD);
     }
-    if !launching.is_empty() {
+    if launching > 0 {
         return reading
             .error(format!(
                 "the trace launches {} and has no GPU work: the profiler did not record the GPU",
-                counted(launching.len() as u64, "kernel", "kernels")
+                counted(launching, "kernel", "kernels")
             ))
             .help(RECORD);
     }
-    if !calls.is_empty() {
+    if calls > 0 {
         return reading
             .error(format!(
                 "the trace has no GPU work: {} ran on the CPU only, or the GPU was not recorded",
-                counted(calls.len() as u64, "operator", "operators")
+                counted(calls, "operator", "operators")
             ))
             .help(RECORD);
     }

@@ -8,12 +8,14 @@ mod fused;
 mod gathered;
 mod judged;
 mod launches;
+mod learnt;
 mod links;
 mod lists;
 mod missing;
 mod nested;
 mod operands;
 mod places;
+mod ranks;
 mod work;
 
 formats! {

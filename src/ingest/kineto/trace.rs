@@ -7,9 +7,9 @@ use std::io::{ErrorKind, Read};
 
 use super::devices;
 use super::event::{count, event};
-use super::gathered::Gathered;
-use super::launches::{About, Writer};
+use super::launches::About;
 use super::missing::without_kernels;
+use super::ranks::Ranks;
 use crate::ingest::scan::{Scanner, Stop, bare, members};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
@@ -57,9 +57,9 @@ fn sniff(sample: &Sample) -> Sniff {
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut scanner = Scanner::new(reading.bytes());
-    let mut gathered = Gathered::default();
+    let mut ranks = Ranks::default();
     let mut about = About::default();
-    let ended = document(&mut scanner, reading, &mut gathered, &mut about)?;
+    let ended = document(&mut scanner, reading, &mut ranks, &mut about)?;
     // What follows a document would be dropped in silence.
     let ended = ended.and_then(|()| match scanner.peek()? {
         None => Ok(()),
@@ -77,7 +77,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             return Err(reading.error(format!("cannot read: {error}")));
         }
     };
-    let launches = gathered.kernels.len() as u64;
+    let launches = ranks.kernels();
     if let Some(lost) = lost {
         if launches == 0 {
             return Err(reading
@@ -89,9 +89,9 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         reading.check(&format!("{lost}, after {first}: later launches are missing"));
     }
     if launches == 0 {
-        return Err(without_kernels(reading, &gathered));
+        return Err(without_kernels(reading, &ranks));
     }
-    Writer::new(reading, &gathered, about.base).write(reading, gathered, &about);
+    ranks.write(reading, &about);
     Ok(())
 }
 
@@ -99,7 +99,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 fn document(
     scanner: &mut Scanner<Box<dyn Read + Send>>,
     reading: &mut Reading<'_>,
-    gathered: &mut Gathered,
+    ranks: &mut Ranks,
     about: &mut About,
 ) -> Result<Result<(), Stop>, IngestError> {
     /// Ends the document where a part of it cannot be read.
@@ -112,7 +112,7 @@ fn document(
         };
     }
     if or_end!(scanner.mark(b'[')) {
-        return events(scanner, reading, gathered);
+        return events(scanner, reading, ranks);
     }
     if !or_end!(scanner.mark(b'{')) {
         return Ok(Err(Stop::Damaged("it begins with neither { nor [")));
@@ -127,7 +127,7 @@ fn document(
         }
         match bare(&key) {
             b"traceEvents" if or_end!(scanner.mark(b'[')) => {
-                or_end!(events(scanner, reading, gathered)?);
+                or_end!(events(scanner, reading, ranks)?);
             }
             b"deviceProperties" => about.devices = devices::properties(or_end!(scanner.value())),
             b"baseTimeNanoseconds" => about.base = count(or_end!(scanner.value())).unwrap_or(0),
@@ -145,7 +145,7 @@ fn document(
 fn events(
     scanner: &mut Scanner<Box<dyn Read + Send>>,
     reading: &mut Reading<'_>,
-    gathered: &mut Gathered,
+    ranks: &mut Ranks,
 ) -> Result<Result<(), Stop>, IngestError> {
     match scanner.mark(b']') {
         Ok(true) => return Ok(Ok(())),
@@ -161,7 +161,7 @@ fn events(
         match event(object) {
             Ok(None) => {}
             Ok(Some(event)) => {
-                let taken = gathered.take(&event, |name| reading.name(name));
+                let taken = ranks.take(&event, |name| reading.name(name));
                 match taken {
                     Ok(None) => {}
                     Ok(Some(key)) => {
