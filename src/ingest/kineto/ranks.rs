@@ -178,12 +178,12 @@ mod tests {
     fn kernels_have_the_operators_of_their_own_rank() {
         let profile =
             merged(&[("[TP00] ", r#", "device": 0"#, 64), ("[TP01] ", r#", "device": 1"#, 128)]);
-        let told = |launch: Launch<'_>| {
+        let figures = |launch: Launch<'_>| {
             let flops = launch.value(Quantity::Work(Pipe::Fp32Vector));
             (launch.head.id, ordinal(&profile, launch.head.device).to_owned(), flops)
         };
         let (one, other) = (Some(65_536.0), Some(131_072.0));
-        let launches: Vec<_> = profile.iter().map(told).collect();
+        let launches: Vec<_> = profile.iter().map(figures).collect();
         let of = |id, ordinal: &str, flops| (id, ordinal.to_owned(), flops);
         assert_eq!(
             launches,
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(waits, [0, 0, 1, 1]);
     }
 
-    /// A mark that is only a number is the GPU where no argument is.
+    /// The process of an event of the GPU is its number where no argument is.
     #[test]
     fn a_gpu_may_be_named_by_the_process_after_the_label() {
         let profile = merged(&[("[TP00] ", "", 64)]);
@@ -262,7 +262,7 @@ mod tests {
             [
                 "the file merges the traces of 3 ranks: TP02, TP00, TP01; without kernels: TP02",
                 "1 launch belongs to no operator that the trace has",
-                "left out, because they are not kernels: 2 copies (8 µs)",
+                "left out, because they are not kernels: 2 copies (8.00 µs)",
                 "2 steps of the profiler are recorded in TP00: ProfilerStep#1 to #2",
                 "one step of the profiler is recorded in TP01: ProfilerStep#1",
             ]
