@@ -268,7 +268,7 @@ fn identity() -> Vec<LaunchColumn> {
         column(
             "device_ordinal",
             Text,
-            "index of the device in its machine",
+            "index of the device in its machine; after the label of its rank where ranks of one file have the same index",
             |profile, launch| hint(profile, launch)?.ordinal.as_deref().map(Cell::word),
             |row, cell| words(cell, &mut row.device.ordinal),
         ),
