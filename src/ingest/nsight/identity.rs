@@ -69,7 +69,16 @@ impl Identity {
 
     /// Number of columns up to the last of those that tell launches apart.
     pub(super) fn width(&self) -> usize {
-        [self.process, self.id, Some(self.kernel)].into_iter().flatten().max().unwrap_or(0) + 1
+        let columns = [
+            self.process,
+            self.id,
+            Some(self.kernel),
+            self.block,
+            self.grid,
+            self.device,
+            self.compute_capability,
+        ];
+        columns.into_iter().flatten().max().unwrap_or(0) + 1
     }
 
     /// Whether a record is of a whole CUDA graph, which stands under this name between kernels. A raw page with graphs has a
@@ -151,6 +160,12 @@ impl Identity {
         let kernel = kernel.get(before..).unwrap_or(kernel);
         let (name, operator) = (reading.name(kernel), reading.name(path.as_bytes()));
         Ok(Head { process, id, name, operator, shape, stream, count: 1, ..Head::default() })
+    }
+
+    /// The cells of block and grid of a record.
+    pub(super) fn shape_cells<'r>(&self, record: &'r Record<'_>) -> [&'r [u8]; 2] {
+        [self.block, self.grid]
+            .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
     }
 
     /// The device cells of a record: ordinal and compute capability.

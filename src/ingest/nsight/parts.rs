@@ -11,6 +11,9 @@ const MOST_UNTIL_ONE_RETURNS: usize = 1_000_000;
 /// Values kept at all: 320 MB.
 const MOST: usize = 40_000_000;
 
+/// Process and number of a launch, and a hash of what tells those apart that have the same: its shape and device.
+pub(super) type Key = (u32, u32, u64);
+
 /// A metric of the file with its value, in the order of the rows.
 pub(super) type Cell = (u32, f64);
 
@@ -37,7 +40,7 @@ struct Part {
 /// The launches of a file by number, with what was gathered of them.
 #[derive(Default)]
 pub(super) struct Parts {
-    by_key: HashMap<(u32, u32), u32>,
+    by_key: HashMap<Key, u32>,
     /// The first part of each launch; launches have consecutive rows.
     first: Vec<Part>,
     first_row: usize,
@@ -55,7 +58,7 @@ pub(super) struct Parts {
 
 impl Parts {
     /// Whether a launch with this key came before.
-    pub(super) fn has(&self, key: (u32, u32)) -> bool {
+    pub(super) fn has(&self, key: Key) -> bool {
         self.by_key.contains_key(&key)
     }
 
@@ -67,7 +70,7 @@ impl Parts {
     /// What the launch with this key is to these cells; `is_same` says whether a row has its name.
     pub(super) fn known(
         &self,
-        key: (u32, u32),
+        key: Key,
         cells: &[Cell],
         is_same: impl FnOnce(usize) -> bool,
         contradicts: impl FnOnce(usize) -> bool,
@@ -99,7 +102,7 @@ impl Parts {
     }
 
     /// Keeps the first part of a launch that was appended in this row.
-    pub(super) fn keep(&mut self, key: (u32, u32), row: usize, cells: &[Cell]) {
+    pub(super) fn keep(&mut self, key: Key, row: usize, cells: &[Cell]) {
         if self.first.is_empty() {
             self.first_row = row;
         }
@@ -192,14 +195,14 @@ mod tests {
     use super::*;
 
     fn known(parts: &Parts, id: u32, cells: &[Cell]) -> Known {
-        parts.known((1, id), cells, |_| true, |_| true)
+        parts.known((1, id, 0), cells, |_| true, |_| true)
     }
 
     #[test]
     fn a_part_has_other_metrics_and_another_run_other_values() {
         let mut parts = Parts::default();
-        parts.keep((1, 0), 7, &[(0, 1.0), (1, 2.0)]);
-        parts.keep((1, 1), 8, &[(0, 3.0)]);
+        parts.keep((1, 0, 0), 7, &[(0, 1.0), (1, 2.0)]);
+        parts.keep((1, 1, 0), 8, &[(0, 3.0)]);
         assert_eq!(known(&parts, 2, &[(0, 1.0)]), Known::New);
         assert_eq!(known(&parts, 0, &[(2, 5.0)]), Known::Part(7));
         assert_eq!(known(&parts, 0, &[(1, 2.0), (2, 5.0)]), Known::Part(7));
@@ -213,9 +216,9 @@ mod tests {
         assert_eq!(parts.in_parts(), [7]);
         parts.turn();
         assert_eq!(known(&parts, 1, &[(0, 3.0)]), Known::Again);
-        parts.keep((1, 0), 9, &[(0, 1.0), (1, 2.0), (2, 6.0)]);
+        parts.keep((1, 0, 0), 9, &[(0, 1.0), (1, 2.0), (2, 6.0)]);
         assert!(!parts.are_mixed());
-        parts.keep((1, 1), 10, &[(1, 4.0)]);
+        parts.keep((1, 1, 0), 10, &[(1, 4.0)]);
         parts.add(10, &[(3, 4.0)]);
         assert!(parts.are_mixed());
     }
@@ -223,11 +226,11 @@ mod tests {
     #[test]
     fn what_was_let_go_is_not_guessed() {
         let mut parts = Parts::default();
-        parts.keep((1, 0), 0, &[(0, 1.0)]);
+        parts.keep((1, 0, 0), 0, &[(0, 1.0)]);
         (parts.is_dropped, parts.values) = (true, Vec::new());
         assert_eq!(known(&parts, 0, &[(0, 2.0)]), Known::Again);
         assert_eq!(known(&parts, 0, &[(1, 2.0)]), Known::Lost);
-        assert_eq!(parts.known((1, 0), &[(0, 1.0)], |_| true, |_| false), Known::Part(0));
+        assert_eq!(parts.known((1, 0, 0), &[(0, 1.0)], |_| true, |_| false), Known::Part(0));
     }
 
     fn listed(rows: &[(&str, &str, &str, &str)]) -> crate::model::Profile {

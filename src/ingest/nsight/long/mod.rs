@@ -1,13 +1,15 @@
 //! Nsight Compute details page and `--metrics` lists: one row per launch and metric, or rule.
 
 mod beside;
+mod current;
 mod metrics;
 mod whole;
 
 use beside::Apart;
+use current::Current;
 use metrics::{Meaning, Metrics};
 
-use super::parts::{Cell, Known, Parts};
+use super::parts::{Cell, Key, Known, Parts};
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
 use super::{
     BEST, Dimension, GRAPH, Identity, Preamble, Raw, RuleColumns, complete_shape, content,
@@ -16,7 +18,7 @@ use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::{header_of, titled_once};
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
-use crate::model::{Head, Profiler, ToolAdvice};
+use crate::model::{Profiler, ToolAdvice};
 
 pub(super) const FORMAT: Format = Format {
     name: "ncu-long",
@@ -87,23 +89,10 @@ impl Columns {
 }
 
 /// The error where the rows of a launch cannot be put together.
-fn scattered(reading: &Reading<'_>, (process, id): (u32, u32)) -> IngestError {
+fn scattered(reading: &Reading<'_>, (process, id, _): Key) -> IngestError {
     reading
         .error(format!("the rows of process {process}, launch ID {id} are not together"))
         .help("sort the rows by process and launch ID, or export the file again")
-}
-
-/// The launch whose rows are being gathered.
-#[derive(Default)]
-struct Current {
-    key: (u32, u32),
-    process: Vec<u8>,
-    id: Vec<u8>,
-    head: Head,
-    /// The cell of the kernel's name, which may have a range before the name.
-    kernel: Vec<u8>,
-    ordinal: Vec<u8>,
-    capability: Vec<u8>,
 }
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
@@ -245,7 +234,7 @@ impl Table {
         if !record.fits(columns.value + 1..=columns.width) {
             return reading.misfit(line, record, columns.width);
         }
-        if !is_next && !self.is_of_current(record) {
+        if !is_next && !self.current.as_ref().is_some_and(|one| one.has(&self.identity, record)) {
             let Some(key) = self.identity.key(record) else {
                 return self.identity.skip(reading, record, line);
             };
@@ -259,21 +248,8 @@ impl Table {
                     Ok(())
                 };
             }
-            let [process, id] = self.identity.number_cells(record);
-            let kernel = record.get(self.identity.kernel).unwrap_or_default();
-            let [ordinal, capability] = self.identity.device_cells(record);
             let mut current = std::mem::take(&mut self.before);
-            (current.key, current.head) = (key, self.identity.head(reading, record)?);
-            for (into, cell) in [
-                (&mut current.process, process),
-                (&mut current.id, id),
-                (&mut current.kernel, kernel),
-                (&mut current.ordinal, ordinal),
-                (&mut current.capability, capability),
-            ] {
-                into.clear();
-                into.extend_from_slice(cell);
-            }
+            current.begin(&self.identity, key, self.identity.head(reading, record)?, record);
             self.current = Some(current);
         }
         self.is_within = true;
@@ -292,15 +268,6 @@ impl Table {
             }
         };
         self.value(reading, record, found, line)
-    }
-
-    /// Rows of a launch follow each other: comparing cells is cheaper than reading them.
-    fn is_of_current(&self, record: &Record<'_>) -> bool {
-        let [process, id] = self.identity.number_cells(record);
-        let kernel = record.get(self.identity.kernel).unwrap_or_default();
-        self.current.as_ref().is_some_and(|current| {
-            current.id == id && current.process == process && current.kernel == kernel
-        })
     }
 
     fn value(
@@ -402,7 +369,7 @@ impl Table {
         let sms = self.row.raw.get(Raw::SmCount).map(|count| count.round() as u32).or(self.sms);
         let preamble = &self.preamble;
         let counted = sms.unwrap_or_default().to_le_bytes();
-        let cells = [current.ordinal.as_slice(), current.capability.as_slice()];
+        let cells = current.device_cells();
         current.head.device = self.identity.device(reading, cells, &counted, |hint| {
             hint.sms = sms;
             preamble.complete(hint);
