@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::devices::{self, Properties};
+use super::about::About;
+use super::devices;
 use super::earlier;
 use super::event::Launch;
 use super::gathered::{Gathered, Kernel, Moved, Setting};
@@ -19,15 +20,6 @@ use crate::model::{
     Activity, DeviceHint, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, OriginKind,
     Quantity, Recorded, Shape, Step, Values,
 };
-
-/// What a trace says beside its events.
-#[derive(Debug, Default)]
-pub(super) struct About {
-    pub(super) devices: Vec<Properties>,
-    /// Nanoseconds since 1970 at which its times begin.
-    pub(super) base: u64,
-    pub(super) rank: Option<String>,
-}
 
 /// What a rank is called, if a file merges several.
 #[derive(Debug)]

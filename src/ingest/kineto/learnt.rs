@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::about::About;
 use super::earlier;
 use super::gathered::Gathered;
-use super::launches::About;
 use crate::plain::counted;
 use crate::units::si;
 

@@ -1,5 +1,6 @@
 //! `PyTorch`'s profiler (Kineto): the traces that it exports, and the averages that it prints.
 
+mod about;
 mod aten;
 mod devices;
 mod earlier;

@@ -6,9 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::about::About;
 use super::event::Event;
 use super::gathered::Gathered;
-use super::launches::{About, Label, Writer};
+use super::launches::{Label, Writer};
 use crate::ingest::Reading;
 use crate::model::NameId;
 

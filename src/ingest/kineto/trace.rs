@@ -5,9 +5,9 @@
 
 use std::io::{ErrorKind, Read};
 
+use super::about::About;
 use super::devices;
 use super::event::{count, event};
-use super::launches::About;
 use super::missing::without_kernels;
 use super::ranks::Ranks;
 use crate::ingest::scan::{Scanner, Stop, bare, members};
