@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::ingest::Record;
 use crate::ingest::nsight::Identity;
 use crate::ingest::nsight::parts::Key;
-use crate::model::Head;
+use crate::model::{Dim3, Head};
 
 /// A launch with the cells that its rows share: comparing them is cheaper than reading them.
 #[derive(Default)]
@@ -41,17 +41,20 @@ impl Current {
         (self.key, self.head) = ((process, id, hasher.finish()), head);
     }
 
-    /// Whether a row is of this launch. A cell that is empty contradicts nothing.
+    /// Whether a row is of this launch. A cell that is empty or cannot be read contradicts nothing.
     pub(super) fn has(&self, identity: &Identity, record: &Record<'_>) -> bool {
-        let [process, id, kernel, rest @ ..] = cells(identity, record);
-        let [block, grid, ordinal, capability] =
-            [&self.block, &self.grid, &self.ordinal, &self.capability];
-        let alike =
-            |(one, other): (&Vec<u8>, &[u8])| one == other || one.is_empty() || other.is_empty();
+        let [process, id, kernel, block, grid, ordinal, capability] = cells(identity, record);
+        let is_dim = |text: &[u8]| Dim3::parse_bytes(text).is_some();
+        let is_number = |text: &[u8]| {
+            !text.is_empty() && text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        };
         self.id == id
             && self.process == process
             && self.kernel == kernel
-            && [block, grid, ordinal, capability].into_iter().zip(rest).all(alike)
+            && alike(&self.block, block, is_dim)
+            && alike(&self.grid, grid, is_dim)
+            && alike(&self.ordinal, ordinal, is_number)
+            && alike(&self.capability, capability, is_number)
     }
 
     /// Number and compute capability of its device, as they are written.
@@ -70,6 +73,11 @@ impl Current {
             &mut self.capability,
         ]
     }
+}
+
+/// Whether two cells are equal, or one of them is not what `is_it` asks for.
+fn alike(one: &[u8], other: &[u8], is_it: impl Fn(&[u8]) -> bool) -> bool {
+    one == other || !is_it(one) || !is_it(other)
 }
 
 /// The cells that the rows of a launch share.
