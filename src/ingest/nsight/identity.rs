@@ -21,10 +21,18 @@ pub(super) struct Identity {
     compute_capability: Option<usize>,
     /// What only graphs have on a raw page.
     graph: Option<usize>,
-    is_raw: bool,
+    /// Whether a raw page has launch statistics, those of graphs among them.
+    has_statistics: bool,
     nvtx: Nvtx,
     last: Option<LastDevice>,
     key: Vec<u8>,
+}
+
+/// What stands between launches and is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Whole {
+    Graph,
+    Range,
 }
 
 /// The device cells met last, with the hint they led to.
@@ -44,7 +52,8 @@ impl Identity {
             device: find("Device"),
             compute_capability: find("CC"),
             graph: find("launch__graph_contains_device_launch"),
-            is_raw: find("Metric Name").is_none(),
+            has_statistics: find("Metric Name").is_none()
+                && header.iter().any(|field| field.starts_with("launch__")),
             nvtx: Nvtx::new(header),
             last: None,
             key: Vec::new(),
@@ -81,14 +90,30 @@ impl Identity {
         columns.into_iter().flatten().max().unwrap_or(0) + 1
     }
 
-    /// Whether a record is of a whole CUDA graph, which stands under this name between kernels. A raw page with graphs has a
-    /// column of theirs; a details page has no other sign.
-    pub(super) fn is_graph(&self, record: &Record<'_>) -> bool {
-        let has_sign = match self.graph {
+    /// What a record is of, if not of a launch: a whole CUDA graph or a range, which stand under these names between
+    /// kernels. A range has no grid. A graph may have that of one of its kernels: a raw page with launch statistics
+    /// has a column of graphs, other pages have no other sign.
+    pub(super) fn whole(&self, record: &Record<'_>) -> Option<Whole> {
+        let kernel = record.get(self.kernel)?;
+        if kernel == b"range" {
+            return self.is_shapeless(record).then_some(Whole::Range);
+        }
+        let is_graph = || match self.graph {
             Some(column) => record.get(column).is_some_and(|cell| !cell.is_empty()),
-            None => !self.is_raw,
+            None => !self.has_statistics,
         };
-        has_sign && record.get(self.kernel) == Some(b"graph")
+        (kernel == b"graph" && (is_graph() || self.is_shapeless(record))).then_some(Whole::Graph)
+    }
+
+    /// Whether a record has neither a grid nor a block, where its table has columns of them.
+    fn is_shapeless(&self, record: &Record<'_>) -> bool {
+        [self.grid, self.block].into_iter().all(|column| {
+            let cell = column.and_then(|column| record.get(column)).map(<[u8]>::trim_ascii);
+            cell.is_some_and(|cell| {
+                let is_zero = |of: Dim3| (of.x, of.y, of.z) == (0, 0, 0);
+                is_missing(cell) || Dim3::parse_bytes(cell).is_some_and(is_zero)
+            })
+        })
     }
 
     /// Launch number and process of a record; `None` where one of them is not a number.

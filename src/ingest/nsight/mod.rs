@@ -23,7 +23,7 @@ formats! {
 
 use derive::{Context, Deriver, Instructions, OriginCache};
 use gathered::Gathered;
-use identity::{Attributes, Identity, complete_shape};
+use identity::{Attributes, Identity, Whole, complete_shape};
 use messages::Preamble;
 pub(super) use messages::no_table;
 use metrics::{Catalog, Kind, Raw, Wanted, kind, rank};
@@ -35,6 +35,14 @@ use units::{Dimension, content, unit};
 /// Why the result of a whole graph is left out.
 pub(super) const GRAPH: &str =
     "a whole CUDA graph: its counters are sums over several kernels, which have no common roof";
+
+/// Says how many results of ranges are left out.
+fn ranges_left_out(count: u64) -> String {
+    if count == 1 {
+        return "1 result of range replay is not read: it is not a launch".to_owned();
+    }
+    format!("{count} results of range replay are not read: they are not launches")
+}
 
 /// The command that gives the best input: one row per launch, all levels, base units.
 const BEST: &str = "ncu --set full -o report APP && ncu --import report.ncu-rep --csv --page raw --print-units base > report.csv";

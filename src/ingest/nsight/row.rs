@@ -1,6 +1,6 @@
 //! A launch while its metrics are gathered, and what a whole file of them shows.
 
-use super::{Catalog, Context, Deriver, Gathered, Instructions, OriginCache, Raw};
+use super::{Catalog, Context, Deriver, Gathered, Instructions, OriginCache, Raw, ranges_left_out};
 use crate::ingest::{Numerals, Reading};
 use crate::model::{Head, Quantity, Values};
 use crate::units::Hertz;
@@ -24,6 +24,8 @@ pub(super) struct Seen {
     persisting_l2: Option<f64>,
     /// Launches whose bytes and byte rate tell of different executions.
     inconsistent: u64,
+    /// Results of ranges, which are left out.
+    pub(super) ranges: u64,
 }
 
 impl Seen {
@@ -32,6 +34,7 @@ impl Seen {
         self.memory_clock = self.memory_clock.max(other.memory_clock);
         self.persisting_l2 = self.persisting_l2.or(other.persisting_l2);
         self.inconsistent += other.inconsistent;
+        self.ranges += other.ranges;
     }
 }
 
@@ -107,6 +110,9 @@ impl Row {
         }
         if let Some(bytes) = self.seen.persisting_l2.and_then(l2_bytes) {
             reading.computed_l2(bytes);
+        }
+        if self.seen.ranges > 0 {
+            reading.source.clues.push(ranges_left_out(self.seen.ranges));
         }
         if self.seen.inconsistent > 0 {
             let clue = format!(

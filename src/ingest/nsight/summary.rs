@@ -1,11 +1,13 @@
 //! Nsight Compute `--print-summary per-kernel`: minimum, maximum and average over a kernel's launches.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::metrics::Slot;
 use super::nvtx::Nvtx;
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
-use super::{Catalog, Identity, Preamble, Wanted, complete_shape, content, kind, unit};
+use super::{
+    Catalog, GRAPH, Identity, Preamble, Wanted, Whole, complete_shape, content, kind, unit,
+};
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::{header_again, header_of, titled_once};
 use crate::ingest::split::fields;
@@ -150,6 +152,8 @@ struct Table {
     /// Those before, in the order in which they began, and where the last one of a key is.
     open: Vec<Open>,
     places: HashMap<Key, usize>,
+    /// The graphs and ranges whose rows are left out.
+    left_out: HashSet<(Whole, Key)>,
     metrics: Texts,
     units: Texts,
     preamble: Preamble,
@@ -173,6 +177,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         current: None,
         open: Vec::new(),
         places: HashMap::new(),
+        left_out: HashSet::new(),
         metrics: Texts::default(),
         units: Texts::default(),
         preamble,
@@ -225,12 +230,35 @@ impl Table {
             .collect();
         if self.current.as_ref().is_none_or(|(current, _)| *current != key) {
             self.close();
+            if let Some(whole) = self.identity.whole(record) {
+                return self.leave_out(reading, record, (whole, key));
+            }
             if !self.start(reading, record, key)? {
                 let cell = text(record.get(self.columns.invocations).unwrap_or_default());
                 return reading.skip(line, Some("Invocations"), &cell, "cannot read as a count");
             }
         }
         self.value(reading, record, line)
+    }
+
+    /// Leaves out a row of graphs or ranges, which are told once.
+    fn leave_out(
+        &mut self,
+        reading: &mut Reading<'_>,
+        record: &Record<'_>,
+        result: (Whole, Key),
+    ) -> Result<(), IngestError> {
+        let whole = result.0;
+        match whole {
+            _ if !self.left_out.insert(result) => {}
+            Whole::Graph => reading.skip(record.line(), Some("Kernel Name"), "graph", GRAPH)?,
+            Whole::Range => {
+                let cell = record.get(self.columns.invocations).unwrap_or_default();
+                let count = self.row.numerals.whole(cell).ok().flatten();
+                self.row.seen.ranges += count.map_or(1, u64::from);
+            }
+        }
+        Ok(())
     }
 
     /// Begins a kernel; false if its number of invocations cannot be read.
@@ -463,6 +491,34 @@ mod tests {
         let first = &skips.first[0];
         assert_eq!((skips.count, first.line, first.column.as_deref()), (1, 5, Some(BYTES)));
         assert!(first.reason.starts_with("given twice"), "{}", first.reason);
+    }
+
+    /// A graph has the grid of one of its kernels, as on a details page; ranges have none. 3 and 4 of them are 7.
+    #[test]
+    fn whole_graphs_and_ranges_are_no_launches() {
+        let mut text =
+            "\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Invocations\",\
+                        \"Section Name\",\"Metric Name\",\"Metric Unit\",\"Average\"\n"
+                .to_owned();
+        for (process, kernel, shape, count) in [
+            (1, "graph", "(8, 1, 1)", 3),
+            (1, "range", "(0, 0, 0)", 3),
+            (1, "range", "(8, 1, 1)", 2),
+            (2, "range", "", 4),
+        ] {
+            for (metric, unit) in [(TIME, "ns"), (BYTES, "byte")] {
+                text += &format!(
+                    "{process},{kernel},\"{shape}\",\"{shape}\",{count},{PLAIN},{metric},{unit},64\n"
+                );
+            }
+        }
+        let found = read_text("summary.csv", text.leak(), &Options::default()).unwrap();
+        let rows: Vec<_> = found.iter().map(|one| (one.kernel(), one.head.count)).collect();
+        assert_eq!(rows, [("range", 2)]);
+        let source = &found.sources[0];
+        assert_eq!((source.skips.count, source.skips.first[0].reason.as_str()), (1, super::GRAPH));
+        let clue = "7 results of range replay are not read: they are not launches";
+        assert!(source.clues.iter().any(|one| one == clue), "{:?}", source.clues);
     }
 
     #[test]

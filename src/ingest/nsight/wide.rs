@@ -2,8 +2,8 @@
 
 use super::row::{RESCALED, Row, Seen, TWICE, is_same};
 use super::{
-    Attributes, BEST, Catalog, Dimension, GRAPH, Gathered, Identity, Preamble, complete_shape,
-    content, kind, rank, unit,
+    Attributes, BEST, Catalog, Dimension, GRAPH, Gathered, Identity, Preamble, Whole,
+    complete_shape, content, kind, rank, unit,
 };
 use crate::ingest::beside::Beside;
 use crate::ingest::decimal::Evidence;
@@ -202,9 +202,12 @@ impl Page {
         } else if identity.key(record).is_none() {
             reading.source.rows += 1;
             identity.skip(reading, record, line)?;
-        } else if identity.is_graph(record) {
+        } else if let Some(whole) = identity.whole(record) {
             reading.source.rows += 1;
-            reading.skip(line, Some("Kernel Name"), "graph", GRAPH)?;
+            match whole {
+                Whole::Graph => reading.skip(line, Some("Kernel Name"), "graph", GRAPH)?,
+                Whole::Range => row.seen.ranges += 1,
+            }
         } else {
             reading.source.rows += 1;
             row.raw.clear();
@@ -502,6 +505,41 @@ mod tests {
         let source = &found.sources[0];
         assert_eq!((source.other_lines, source.rows, source.columns[TIME]), (2, 3, 2));
         assert_eq!(reasons(&found), ["no units row before this row, column left out"]);
+    }
+
+    /// A kernel that has the name of a range or a graph stays: it has a grid, and statistics of its launch.
+    #[test]
+    fn whole_graphs_and_ranges_are_no_launches() {
+        let page = |metrics: &str, units: &str, values: &str| {
+            let mut text = format!("{},{metrics}\n,,,,,,,,,,,{units}\n", HEAD.join(","));
+            for (id, (kernel, shape)) in [
+                ("k", "(8, 1, 1)"),
+                ("range", "(0, 0, 0)"),
+                ("graph", "(0, 0, 0)"),
+                ("range", ""),
+                ("range", "(8, 1, 1)"),
+                ("graph", "(8, 1, 1)"),
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                text.push_str(&format!(
+                    "{id},1,app,host,{kernel},1,7,\"{shape}\",\"{shape}\",0,9.0,{values}\n"
+                ));
+            }
+            read_text("raw.csv", text.leak(), &Options::default()).unwrap()
+        };
+        let names =
+            |found: &Profile| found.iter().map(|one| one.kernel().to_owned()).collect::<Vec<_>>();
+        let found = page(&format!("{TIME},launch__registers_per_thread"), "ns,", "9,32");
+        assert_eq!(names(&found), ["k", "range", "graph"]);
+        assert_eq!((found.sources[0].rows, reasons(&found)), (6, vec![super::GRAPH]));
+        let clue = "2 results of range replay are not read: they are not launches";
+        assert!(found.sources[0].clues.iter().any(|one| one == clue));
+        // A list of metrics has no statistics that could tell a graph from a kernel.
+        let found = page(TIME, "ns", "9");
+        assert_eq!(names(&found), ["k", "range"]);
+        assert_eq!(reasons(&found), [super::GRAPH; 2]);
     }
 
     #[test]

@@ -2,8 +2,11 @@
 
 mod beside;
 mod current;
+mod left_out;
 mod metrics;
 mod whole;
+
+use std::collections::HashSet;
 
 use beside::Apart;
 use current::Current;
@@ -12,7 +15,7 @@ use metrics::{Meaning, Metrics};
 use super::parts::{Cell, Key, Known, Parts};
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
 use super::{
-    BEST, Dimension, GRAPH, Identity, Preamble, Raw, RuleColumns, complete_shape, content,
+    BEST, Dimension, Identity, Preamble, Raw, RuleColumns, Whole, complete_shape, content,
 };
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::{header_of, titled_once};
@@ -158,8 +161,8 @@ struct Table {
     before: Current,
     /// Whether the record before was a row of it.
     is_within: bool,
-    /// The graph whose rows are left out.
-    graph: Option<(u32, u32)>,
+    /// The graphs and ranges whose rows are left out, which may be sorted.
+    left_out: HashSet<(Whole, (u32, u32))>,
     /// The values of the current launch.
     cells: Vec<Cell>,
     /// Number of the current launch.
@@ -191,7 +194,7 @@ impl Table {
             current: None,
             before: Current::default(),
             is_within: false,
-            graph: None,
+            left_out: HashSet::new(),
             cells: Vec::new(),
             launch: 1,
             parts: Parts::default(),
@@ -226,6 +229,7 @@ impl Table {
             reading.source.other_lines += 1;
             (self.identity, self.columns) = (Identity::new(&header), Columns::new(&header));
             self.parts.turn();
+            self.left_out.clear();
             self.has_turned = true;
             return Ok(());
         }
@@ -239,14 +243,8 @@ impl Table {
                 return self.identity.skip(reading, record, line);
             };
             self.flush(reading)?;
-            if self.identity.is_graph(record) {
-                self.is_within = false;
-                let is_new = self.graph.replace(key) != Some(key);
-                return if is_new {
-                    reading.skip(line, Some("Kernel Name"), "graph", GRAPH)
-                } else {
-                    Ok(())
-                };
+            if let Some(whole) = self.identity.whole(record) {
+                return self.leave_out(reading, (whole, key), line);
             }
             let mut current = std::mem::take(&mut self.before);
             current.begin(&self.identity, key, self.identity.head(reading, record)?, record);

@@ -14,7 +14,8 @@ use std::collections::VecDeque;
 use super::rule_texts::about;
 use super::rules::{SPEEDUP, speedup};
 use super::{
-    Attributes, Catalog, Dimension, GRAPH, Gathered, Identity, complete_shape, kind, rank, row::Row,
+    Attributes, Catalog, Dimension, GRAPH, Gathered, Identity, complete_shape, kind,
+    ranges_left_out, rank, row::Row,
 };
 use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff, import};
 use crate::model::{Profiler, SpeedupScope, ToolAdvice};
@@ -180,8 +181,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         report.take(reading, &one)?;
     }
     if ranges > 0 {
-        let clue = format!("{ranges} results of range replay are not read: they are not launches");
-        reading.source.clues.push(clue);
+        reading.source.clues.push(ranges_left_out(ranges));
     }
     if let Some(says) = unknown.filter(|_| reading.source.rows == 0) {
         let help = import::help(&reading.source.path);
