@@ -44,7 +44,7 @@ fn launches() -> (Vec<LaunchResult>, Vec<Vec<u8>>) {
                 Some(double) => MetricValue { double: Some(double), ..MetricValue::default() },
                 None => MetricValue { text: Some(cell.into()), ..MetricValue::default() },
             };
-            Metric { name, value: (!cell.is_empty()).then_some(value) }
+            Metric { name, value: (!cell.is_empty()).then_some(value), ..Metric::default() }
         });
         LaunchResult {
             thread: 7,
@@ -258,4 +258,42 @@ fn a_whole_graph_is_left_out_and_counted() {
     assert!(profile.sources[0].skips.first[0].reason.starts_with("a whole CUDA graph"));
     let error = read_bytes(&[report(&[], &names), graph].concat(), false).unwrap_err();
     assert!(error.contains("1 row is skipped") && error.contains("a whole CUDA graph"), "{error}");
+}
+
+/// 5000 and 9000 ns of one launch are none; of a counted value and the sum of a series of samples the counted one is used,
+/// in either order.
+#[test]
+fn a_metric_with_two_values_is_left_out_and_named() {
+    let (launches, _) = launches();
+    let names = ["gpu__time_duration.sum", "dram__bytes.sum"].map(|name| name.as_bytes().to_vec());
+    let (time, bytes) = (0, 1);
+    let metric = |name, number, sampled| {
+        let value = Some(MetricValue { double: Some(number), ..MetricValue::default() });
+        Metric { name, value, sampled }
+    };
+    let read_with = |metrics: &[Metric]| {
+        let launch = LaunchResult { metrics: metrics.to_vec(), ..launches[0].clone() };
+        read_bytes(&report(&[launch], &names), false).unwrap()
+    };
+    let values = |found: &Profile| {
+        let launch = found.launch(0);
+        let time = launch.value(Quantity::Duration).map(|time| (time * 1e9).round());
+        (time, launch.value(Quantity::DramBytes), found.sources[0].skips.count)
+    };
+    let (counted, sampled) = (metric(bytes, 700.0, 0), metric(bytes, 9.0, 1));
+    let both = [metric(time, 5000.0, 0), metric(time, 9000.0, 0), counted.clone()];
+    let found = read_with(&both);
+    assert_eq!(values(&found), (None, Some(700.0), 1));
+    let skip = &found.sources[0].skips.first[0];
+    assert_eq!(
+        (skip.line, skip.column.as_deref(), skip.text.as_str()),
+        (1, Some("gpu__time_duration.sum"), "9000")
+    );
+    assert_eq!(skip.reason, crate::ingest::nsight::row::TWICE);
+    assert_eq!(found.sources[0].columns.get("gpu__time_duration.sum"), None);
+    let twice = metric(time, 5000.0, 0);
+    for pair in [[counted.clone(), sampled.clone()], [sampled.clone(), counted.clone()]] {
+        let found = read_with(&[&[twice.clone(), twice.clone()], &pair[..]].concat());
+        assert_eq!(values(&found), (Some(5000.0), Some(700.0), 0));
+    }
 }

@@ -11,11 +11,12 @@ mod wire;
 
 use std::collections::VecDeque;
 
+use super::row::{REPEATED, Row, TWICE, is_same};
 use super::rule_texts::about;
 use super::rules::{SPEEDUP, speedup};
 use super::{
     Attributes, Catalog, Dimension, GRAPH, Gathered, Identity, complete_shape, kind,
-    ranges_left_out, rank, row::Row,
+    ranges_left_out, rank,
 };
 use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff, import};
 use crate::model::{Profiler, SpeedupScope, ToolAdvice};
@@ -62,8 +63,11 @@ const HEADER: [&str; 16] = [
 /// First of the columns of [`HEADER`] that are metrics of the same name.
 const ATTRIBUTES: usize = 8;
 
+/// The column for the number of the device.
+const ORDINAL: usize = 6;
+
 /// What is done with a metric of the string table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Use {
     Nothing,
     /// A metric, with its factor to SI units.
@@ -82,6 +86,18 @@ enum Use {
     },
 }
 
+/// A value of a metric of the launch being read.
+#[derive(Debug, Clone, Copy)]
+struct Given {
+    /// Position of the name.
+    name: usize,
+    number: f64,
+    /// Whether it is that of a series of PM sampling.
+    is_sampled: bool,
+    /// Whether another value of it was given beside, so that none is used.
+    is_twice: bool,
+}
+
 /// A launch with the number that the raw page gives it, and the process it ran in.
 struct Pending {
     id: u32,
@@ -96,6 +112,9 @@ struct Report {
     launched: Vec<u64>,
     /// Ranks of the names.
     ranks: Vec<usize>,
+    given: Vec<Given>,
+    /// By name, the number of the launch that had a value last, and where that is.
+    places: Vec<(u64, usize)>,
     /// Values of a launch, with the ranks of their names.
     values: Vec<(usize, super::metrics::Slot, f64)>,
     catalog: Catalog,
@@ -206,6 +225,8 @@ impl Report {
             uses: Vec::new(),
             launched: Vec::new(),
             ranks: Vec::new(),
+            given: Vec::new(),
+            places: Vec::new(),
             values: Vec::new(),
             catalog: Catalog::default(),
             kinds: Gathered::default(),
@@ -261,6 +282,7 @@ impl Report {
                 (None, None) => Use::Nothing,
             });
             self.launched.push(0);
+            self.places.push((0, 0));
             self.ranks.push(wanted.map_or(0, |_| rank(&name)));
         }
     }
@@ -275,48 +297,7 @@ impl Report {
         reading.source.rows += 1;
         self.row.raw.clear();
         self.record.iter_mut().for_each(Vec::clear);
-        let mut blocks = None;
-        self.values.clear();
-        // Of a name that occurs twice, the last value counts; the first one of a slot stays.
-        for metric in launch.metrics.iter().rev() {
-            let at = metric.name as usize;
-            let Some(of) = self.uses.get(at).copied() else {
-                self.nameless += 1;
-                continue;
-            };
-            let Some(value) = &metric.value else { continue };
-            match (of, value.number(), &value.text) {
-                (Use::Column(column), Some(number), _) => {
-                    self.record[column] = number.to_string().into_bytes();
-                }
-                (Use::Column(column), None, Some(text)) => self.record[column].clone_from(text),
-                (Use::Ordinal, Some(number), _) => {
-                    self.record[6] = number.to_string().into_bytes();
-                }
-                (Use::Metric { dimension, .. }, Some(number), _)
-                    if number < 0.0 && !dimension.can_be_negative(&self.names[at]) =>
-                {
-                    let name = String::from_utf8_lossy(&self.names[at]).into_owned();
-                    let reason = format!("{} cannot be negative", dimension.noun());
-                    reading.skip(line, Some(&name), &number.to_string(), reason)?;
-                }
-                (Use::Metric { slot, factor, .. }, Some(number), _) => {
-                    self.launched[at] += 1;
-                    self.values.push((self.ranks[at], slot, number * factor));
-                }
-                (Use::Blocks { slot }, Some(number), _) => {
-                    blocks = Some(number);
-                    self.launched[at] += 1;
-                    self.row.raw.set(slot, number);
-                }
-                _ => {}
-            }
-        }
-        // Of a value with several names that of the best one stays, wherever it is.
-        self.values.sort_by_key(|(rank, ..)| *rank);
-        for (_, slot, value) in &self.values {
-            self.row.raw.set(*slot, *value);
-        }
+        let blocks = self.gather(reading, launch, line)?;
         self.row.raw.saw_as(&self.kinds);
         self.describe(launch, blocks, [*id, *process]);
         let record = csv::ByteRecord::from(self.record.as_slice());
@@ -342,6 +323,116 @@ impl Report {
             }
         }
         Ok(())
+    }
+
+    /// Gathers the values of a launch; the number of its blocks, as a metric tells it.
+    ///
+    /// # Errors
+    /// When a value cannot be used and reading is strict.
+    fn gather(
+        &mut self,
+        reading: &mut Reading<'_>,
+        launch: &LaunchResult,
+        line: u64,
+    ) -> Result<Option<f64>, IngestError> {
+        self.given.clear();
+        for metric in &launch.metrics {
+            let at = metric.name as usize;
+            let Some(of) = self.uses.get(at).copied() else {
+                self.nameless += 1;
+                continue;
+            };
+            let Some(value) = &metric.value else { continue };
+            let (column, dimension) = match of {
+                Use::Nothing => continue,
+                Use::Column(column) => (Some(column), Dimension::Count),
+                Use::Ordinal => (Some(ORDINAL), Dimension::Count),
+                Use::Metric { dimension, .. } => (None, dimension),
+                Use::Blocks { .. } => (None, Dimension::Count),
+            };
+            match (column.map(|column| &mut self.record[column]), value.number(), &value.text) {
+                (Some(cell), _, _) if !cell.is_empty() => {}
+                (Some(cell), Some(number), _) => *cell = number.to_string().into_bytes(),
+                (Some(cell), None, Some(text)) if of != Use::Ordinal => cell.clone_from(text),
+                (None, Some(number), _)
+                    if number < 0.0 && !dimension.can_be_negative(&self.names[at]) =>
+                {
+                    let reason = format!("{} cannot be negative", dimension.noun());
+                    self.skip(reading, line, at, number, reason)?;
+                }
+                (None, Some(number), _) => {
+                    let is_sampled = metric.sampled != 0;
+                    if !self.give(Given { name: at, number, is_sampled, is_twice: false }, line) {
+                        self.skip(reading, line, at, number, TWICE)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(self.fill())
+    }
+
+    /// Names a value that is left out.
+    fn skip(
+        &self,
+        reading: &mut Reading<'_>,
+        line: u64,
+        name: usize,
+        number: f64,
+        reason: impl Into<String>,
+    ) -> Result<(), IngestError> {
+        let name = String::from_utf8_lossy(&self.names[name]);
+        reading.skip(line, Some(&name), &number.to_string(), reason)
+    }
+
+    /// Keeps a value of a launch; false where the same metric has another one. A sum over samples is no other value
+    /// than the counted one, which is used.
+    fn give(&mut self, new: Given, line: u64) -> bool {
+        let (last, at) = &mut self.places[new.name];
+        if *last != line {
+            (*last, *at) = (line, self.given.len());
+            self.given.push(new);
+            return true;
+        }
+        let known = &mut self.given[*at];
+        match (known.is_sampled, new.is_sampled) {
+            (false, true) => true,
+            (true, false) => {
+                *known = new;
+                true
+            }
+            _ => {
+                let is_same = is_same(known.number, new.number, REPEATED);
+                known.is_twice |= !is_same;
+                is_same
+            }
+        }
+    }
+
+    /// Puts the values of a launch where they belong, and returns the number of its blocks.
+    fn fill(&mut self) -> Option<f64> {
+        let mut blocks = None;
+        self.values.clear();
+        // The first value of a slot stays: of names that are as good, that of the last one.
+        for one in self.given.iter().rev().filter(|one| !one.is_twice) {
+            match self.uses[one.name] {
+                Use::Metric { slot, factor, .. } => {
+                    self.values.push((self.ranks[one.name], slot, one.number * factor));
+                }
+                Use::Blocks { slot } => {
+                    blocks = Some(one.number);
+                    self.row.raw.set(slot, one.number);
+                }
+                _ => continue,
+            }
+            self.launched[one.name] += 1;
+        }
+        // Of a value with several names that of the best one stays, wherever it is.
+        self.values.sort_by_key(|(rank, ..)| *rank);
+        for (_, slot, value) in &self.values {
+            self.row.raw.set(*slot, *value);
+        }
+        blocks
     }
 
     /// Fills in what identifies a launch.

@@ -116,6 +116,9 @@ pub(super) struct Metric {
     /// Absent where the machine does not have the metric, or only instances do.
     #[prost(message, optional, tag = "2")]
     pub(super) value: Option<MetricValue>,
+    /// Not zero for a series of PM sampling: its instances are points in time (seen in 2024.2).
+    #[prost(uint32, tag = "4")]
+    pub(super) sampled: u32,
 }
 
 /// One of several kinds; versions differ in the kind of the same metric.
