@@ -32,7 +32,7 @@ fn counters_of_other_devices_are_collected_by_other_profilers() {
 fn shapes_that_an_export_does_not_tell_apart_are_not_counted() {
     let sums = "fixtures/nsys_sum/h100-cuda_gpu_kern_sum.csv";
     let next = run(&[sums, "--device", "H100 SXM5", "--next-ncu"]).stdout;
-    assert!(next.contains("one launch of each shape of these names"), "{next}");
+    assert!(next.contains("the first launch of each shape of these names"), "{next}");
 }
 
 /// A trace with grids takes the counters; without grids nothing shows whose they are, and counters have times of their own.
