@@ -241,7 +241,7 @@ impl Table {
         self.value(reading, record, line)
     }
 
-    /// Leaves out a row of graphs or ranges, which are told once.
+    /// Leaves out a row of graphs or ranges; each is counted once.
     fn leave_out(
         &mut self,
         reading: &mut Reading<'_>,

@@ -5,7 +5,7 @@ use crate::ingest::nsight::{GRAPH, Whole};
 use crate::ingest::{IngestError, Reading};
 
 impl Table {
-    /// Leaves out a row of a graph or a range, which is told once.
+    /// Leaves out a row of a graph or a range; each is counted once.
     pub(super) fn leave_out(
         &mut self,
         reading: &mut Reading<'_>,
@@ -27,7 +27,7 @@ mod tests {
     use super::GRAPH;
     use crate::ingest::{Options, read_text};
 
-    /// Their rows are sorted by metric, so that each comes twice and is told once.
+    /// Their rows are sorted by metric, so that each comes twice and is counted once.
     #[test]
     fn whole_graphs_and_ranges_are_no_launches() {
         let mut text = "ID,Process ID,Process Name,Host Name,Kernel Name,Block Size,Grid Size,Section Name,Metric Name,Metric Unit,Metric Value\n".to_owned();

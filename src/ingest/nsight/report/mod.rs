@@ -325,7 +325,7 @@ impl Report {
         Ok(())
     }
 
-    /// Gathers the values of a launch; the number of its blocks, as a metric tells it.
+    /// Gathers the values of a launch, and returns the number of its blocks if a metric has it.
     ///
     /// # Errors
     /// When a value cannot be used and reading is strict.
