@@ -187,9 +187,9 @@ impl Identity {
         Ok(Head { process, id, name, operator, shape, stream, count: 1, ..Head::default() })
     }
 
-    /// The cells of block and grid of a record.
-    pub(super) fn shape_cells<'r>(&self, record: &'r Record<'_>) -> [&'r [u8]; 2] {
-        [self.block, self.grid]
+    /// The cells that tell launches with the same numbers apart: block, grid, number of the device, compute capability.
+    pub(super) fn described_cells<'r>(&self, record: &'r Record<'_>) -> [&'r [u8]; 4] {
+        [self.block, self.grid, self.device, self.compute_capability]
             .map(|column| column.and_then(|column| record.get(column)).unwrap_or_default())
     }
 

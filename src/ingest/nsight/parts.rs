@@ -11,8 +11,9 @@ const MOST_UNTIL_ONE_RETURNS: usize = 1_000_000;
 /// Values kept at all: 320 MB.
 const MOST: usize = 40_000_000;
 
-/// Process and number of a launch, and a hash of what tells those apart that have the same: its shape and device.
-pub(super) type Key = (u32, u32, u64);
+/// Launches with one number that are looked at for the one that rows are of. A file with more of them, in which their rows
+/// were sorted too, is not known.
+const MOST_ALIKE: usize = 256;
 
 /// A metric of the file with its value, in the order of the rows.
 pub(super) type Cell = (u32, f64);
@@ -24,8 +25,8 @@ pub(super) enum Known {
     New,
     /// They are another part of the launch in this row.
     Part(usize),
-    /// They repeat it, in another table or with another value: what comes again is compared run by run.
-    Again,
+    /// They repeat this launch, in another table or with another value: what comes again is compared run by run.
+    Again(u32),
     /// They may be a part of a launch of which too much came since.
     Lost,
 }
@@ -40,7 +41,9 @@ struct Part {
 /// The launches of a file by number, with what was gathered of them.
 #[derive(Default)]
 pub(super) struct Parts {
-    by_key: HashMap<Key, u32>,
+    by_key: HashMap<(u32, u32), u32>,
+    /// The launch before with the number of this one.
+    earlier: HashMap<u32, u32>,
     /// The first part of each launch; launches have consecutive rows.
     first: Vec<Part>,
     first_row: usize,
@@ -58,7 +61,7 @@ pub(super) struct Parts {
 
 impl Parts {
     /// Whether a launch with this key came before.
-    pub(super) fn has(&self, key: Key) -> bool {
+    pub(super) fn has(&self, key: (u32, u32)) -> bool {
         self.by_key.contains_key(&key)
     }
 
@@ -67,19 +70,21 @@ impl Parts {
         self.before = u32::try_from(self.first.len()).unwrap_or(u32::MAX);
     }
 
-    /// What the launch with this key is to these cells; `is_same` says whether a row has its name.
+    /// What the launch with this key is to these cells; `is_same` says whether a row has its name, grid and device.
     pub(super) fn known(
         &self,
-        key: Key,
+        key: (u32, u32),
         cells: &[Cell],
-        is_same: impl FnOnce(usize) -> bool,
+        is_same: impl Fn(usize) -> bool,
         contradicts: impl FnOnce(usize) -> bool,
     ) -> Known {
-        let Some(at) = self.by_key.get(&key).copied() else { return Known::New };
-        let row = self.first_row + at as usize;
-        if !is_same(row) {
+        let last = self.by_key.get(&key).copied();
+        let alike = std::iter::successors(last, |at| self.earlier.get(at).copied());
+        let mut alike = alike.take(MOST_ALIKE);
+        let Some(at) = alike.find(|at| is_same(self.first_row + *at as usize)) else {
             return Known::New;
-        }
+        };
+        let row = self.first_row + at as usize;
         // One row that comes twice among sorted ones is a copy of a row, not another launch.
         let is_whole = at < self.before || cells.len() > 1;
         if self.is_dropped {
@@ -88,7 +93,7 @@ impl Parts {
             let repeats = is_whole
                 && cells.iter().all(|(metric, _)| known.is_some_and(|k| k.contains(metric)));
             return match (shares, contradicts(row) || repeats) {
-                (true, true) => Known::Again,
+                (true, true) => Known::Again(at),
                 (true, false) => Known::Part(row),
                 (false, _) => Known::Lost,
             };
@@ -98,18 +103,21 @@ impl Parts {
         let repeats = is_whole
             && !cells.is_empty()
             && cells.iter().all(|(metric, _)| self.value(at, *metric).is_some());
-        if repeats || cells.iter().any(other) { Known::Again } else { Known::Part(row) }
+        if repeats || cells.iter().any(other) { Known::Again(at) } else { Known::Part(row) }
     }
 
-    /// Keeps the first part of a launch that was appended in this row.
-    pub(super) fn keep(&mut self, key: Key, row: usize, cells: &[Cell]) {
+    /// Keeps the first part of a launch that was appended in this row, with what was known of its key.
+    pub(super) fn keep(&mut self, key: (u32, u32), row: usize, cells: &[Cell], known: Known) {
         if self.first.is_empty() {
             self.first_row = row;
         }
         let part = self.part(cells);
         let at = u32::try_from(self.first.len()).unwrap_or(u32::MAX);
         self.first.push(part);
-        if let Some(known) = self.by_key.insert(key, at) {
+        if let Some(before) = self.by_key.insert(key, at) {
+            self.earlier.insert(at, before);
+        }
+        if let Known::Again(known) = known {
             self.again.push([known, at]);
         }
         if self.more.is_empty() && self.values.len() > MOST_UNTIL_ONE_RETURNS {
@@ -195,30 +203,30 @@ mod tests {
     use super::*;
 
     fn known(parts: &Parts, id: u32, cells: &[Cell]) -> Known {
-        parts.known((1, id, 0), cells, |_| true, |_| true)
+        parts.known((1, id), cells, |_| true, |_| true)
     }
 
     #[test]
     fn a_part_has_other_metrics_and_another_run_other_values() {
         let mut parts = Parts::default();
-        parts.keep((1, 0, 0), 7, &[(0, 1.0), (1, 2.0)]);
-        parts.keep((1, 1, 0), 8, &[(0, 3.0)]);
+        parts.keep((1, 0), 7, &[(0, 1.0), (1, 2.0)], Known::New);
+        parts.keep((1, 1), 8, &[(0, 3.0)], Known::New);
         assert_eq!(known(&parts, 2, &[(0, 1.0)]), Known::New);
         assert_eq!(known(&parts, 0, &[(2, 5.0)]), Known::Part(7));
         assert_eq!(known(&parts, 0, &[(1, 2.0), (2, 5.0)]), Known::Part(7));
-        assert_eq!(known(&parts, 0, &[(1, 2.5), (2, 5.0)]), Known::Again);
+        assert_eq!(known(&parts, 0, &[(1, 2.5), (2, 5.0)]), Known::Again(0));
         // The same again is another run, or a copy of this one; a single row may only be there twice.
-        assert_eq!(known(&parts, 0, &[(0, 1.0), (1, 2.0)]), Known::Again);
+        assert_eq!(known(&parts, 0, &[(0, 1.0), (1, 2.0)]), Known::Again(0));
         assert_eq!(known(&parts, 1, &[(0, 3.0)]), Known::Part(8));
         assert!(parts.add(7, &[(1, 2.0), (2, 5.0)]));
         assert_eq!(parts.cells(0).collect::<Vec<_>>(), [(0, 1.0), (1, 2.0), (2, 5.0)]);
-        assert_eq!(known(&parts, 0, &[(2, 6.0)]), Known::Again);
+        assert_eq!(known(&parts, 0, &[(2, 6.0)]), Known::Again(0));
         assert_eq!(parts.in_parts(), [7]);
         parts.turn();
-        assert_eq!(known(&parts, 1, &[(0, 3.0)]), Known::Again);
-        parts.keep((1, 0, 0), 9, &[(0, 1.0), (1, 2.0), (2, 6.0)]);
+        assert_eq!(known(&parts, 1, &[(0, 3.0)]), Known::Again(1));
+        parts.keep((1, 0), 9, &[(0, 1.0), (1, 2.0), (2, 6.0)], Known::Again(0));
         assert!(!parts.are_mixed());
-        parts.keep((1, 1, 0), 10, &[(1, 4.0)]);
+        parts.keep((1, 1), 10, &[(1, 4.0)], Known::Again(1));
         parts.add(10, &[(3, 4.0)]);
         assert!(parts.are_mixed());
     }
@@ -226,11 +234,11 @@ mod tests {
     #[test]
     fn what_was_let_go_is_not_guessed() {
         let mut parts = Parts::default();
-        parts.keep((1, 0, 0), 0, &[(0, 1.0)]);
+        parts.keep((1, 0), 0, &[(0, 1.0)], Known::New);
         (parts.is_dropped, parts.values) = (true, Vec::new());
-        assert_eq!(known(&parts, 0, &[(0, 2.0)]), Known::Again);
+        assert_eq!(known(&parts, 0, &[(0, 2.0)]), Known::Again(0));
         assert_eq!(known(&parts, 0, &[(1, 2.0)]), Known::Lost);
-        assert_eq!(parts.known((1, 0, 0), &[(0, 1.0)], |_| true, |_| false), Known::Part(0));
+        assert_eq!(parts.known((1, 0), &[(0, 1.0)], |_| true, |_| false), Known::Part(0));
     }
 
     fn listed(rows: &[(&str, &str, &str, &str)]) -> crate::model::Profile {

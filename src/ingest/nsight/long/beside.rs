@@ -7,7 +7,7 @@ use super::Table;
 use super::metrics::Metric;
 use super::whole::launches_of;
 use crate::ingest::beside::Beside;
-use crate::ingest::nsight::parts::{Cell, Key};
+use crate::ingest::nsight::parts::{Cell, Known};
 use crate::ingest::nsight::row::Seen;
 use crate::ingest::part::Part;
 use crate::ingest::split::Understand;
@@ -15,7 +15,7 @@ use crate::ingest::{IngestError, Reading};
 
 /// A launch with what was gathered of it.
 pub(super) struct Apart {
-    pub(super) key: Key,
+    pub(super) key: (u32, u32),
     pub(super) cells: Vec<Cell>,
 }
 
@@ -100,7 +100,7 @@ impl Table {
             for (metric, _) in &mut cells {
                 *metric = numbers[*metric as usize];
             }
-            self.parts.keep(key, row, &cells);
+            self.parts.keep(key, row, &cells, Known::New);
             row += 1;
         }
         self.numbers[thread] = numbers;

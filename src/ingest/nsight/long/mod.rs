@@ -9,10 +9,10 @@ mod whole;
 use std::collections::HashSet;
 
 use beside::Apart;
-use current::Current;
+use current::{Current, is_launch};
 use metrics::{Meaning, Metrics};
 
-use super::parts::{Cell, Key, Known, Parts};
+use super::parts::{Cell, Known, Parts};
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
 use super::{
     BEST, Dimension, Identity, Preamble, Raw, RuleColumns, Whole, complete_shape, content,
@@ -92,7 +92,7 @@ impl Columns {
 }
 
 /// The error where the rows of a launch cannot be put together.
-fn scattered(reading: &Reading<'_>, (process, id, _): Key) -> IngestError {
+fn scattered(reading: &Reading<'_>, (process, id): (u32, u32)) -> IngestError {
     reading
         .error(format!("the rows of process {process}, launch ID {id} are not together"))
         .help("sort the rows by process and launch ID, or export the file again")
@@ -238,7 +238,7 @@ impl Table {
         if !record.fits(columns.value + 1..=columns.width) {
             return reading.misfit(line, record, columns.width);
         }
-        if !is_next && !self.current.as_ref().is_some_and(|one| one.has(&self.identity, record)) {
+        if !is_next && !self.current.as_mut().is_some_and(|one| one.takes(&self.identity, record)) {
             let Some(key) = self.identity.key(record) else {
                 return self.identity.skip(reading, record, line);
             };
@@ -247,7 +247,8 @@ impl Table {
                 return self.leave_out(reading, (whole, key), line);
             }
             let mut current = std::mem::take(&mut self.before);
-            current.begin(&self.identity, key, self.identity.head(reading, record)?, record);
+            (current.key, current.head) = (key, self.identity.head(reading, record)?);
+            current.begin(&self.identity, record);
             self.current = Some(current);
         }
         self.is_within = true;
@@ -383,7 +384,7 @@ impl Table {
             None => Some(self.parts.known(
                 current.key,
                 &self.cells,
-                |row| reading.head(row).name == current.head.name,
+                |row| is_launch(reading, row, &current.head),
                 |row| reading.contradicts(row, self.row.values()),
             )),
         };
@@ -417,9 +418,9 @@ impl Table {
                 }
                 row
             }
-            Known::New | Known::Again => {
+            Known::New | Known::Again(_) => {
                 let row = reading.push(current.head, self.row.values());
-                self.parts.keep(current.key, row, &self.cells);
+                self.parts.keep(current.key, row, &self.cells, known);
                 row
             }
             Known::Lost => return Err(scattered(reading, current.key)),
