@@ -31,11 +31,6 @@ impl<T: Hash + Eq> Distinct<T> {
         at
     }
 
-    /// How many there are.
-    pub(in crate::ingest) fn len(&self) -> usize {
-        self.at.len()
-    }
-
     /// All of them, in no order.
     pub(in crate::ingest) fn iter(&self) -> impl Iterator<Item = &T> {
         self.at.keys()

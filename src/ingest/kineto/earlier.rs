@@ -37,7 +37,7 @@ pub(super) fn earlier(
     }
     let mut earlier = Vec::new();
     for stream in streams.into_values() {
-        let is_called = |at: &usize| links.launch(kernels[*at].correlation).is_some();
+        let is_called = |at: &usize| links.is_called(&kernels[*at]);
         let is_linked = |at: &usize| is_called(at) || links.operator(&kernels[*at]).is_some();
         // Without its calls a trace does not say when the profiler began.
         let begins = stream.iter().position(is_linked).filter(|at| is_called(&stream[*at]));

@@ -287,9 +287,15 @@ impl Gathered {
         self.calls.push(call);
     }
 
-    /// How many threads its events have.
-    pub(super) fn threads(&self) -> u32 {
-        u32::try_from(self.threads.len()).unwrap_or(u32::MAX)
+    /// The process of each thread of its events, by its position; the threads are gone then.
+    pub(super) fn take_processes(&mut self) -> Vec<u32> {
+        let mut processes: Distinct<Vec<u8>> = Distinct::default();
+        let threads = std::mem::take(&mut self.threads).into_list();
+        let process = |thread: Vec<u8>| {
+            let process = thread.split(|byte| *byte == APART).next().unwrap_or_default();
+            processes.position(process)
+        };
+        threads.into_iter().map(process).collect()
     }
 
     /// Position of a place in the program; the first one is none.

@@ -111,7 +111,7 @@ impl Writer {
         (about, label): (&About, &Label),
     ) {
         self.learnt.begin(&label.text, &gathered);
-        let (before, threads) = (self.filled, gathered.threads());
+        let (before, processes) = (self.filled, gathered.take_processes());
         let mut kernels = std::mem::take(&mut gathered.kernels);
         let Gathered {
             calls,
@@ -134,7 +134,7 @@ impl Writer {
         let (settings, launches) = (settings.into_list(), launches.into_list());
         self.learnt.twice += leave_out_copies(&mut kernels, &settings);
         let operators = operators.into_list();
-        let links = Links::new(&kernels, &calls, &launching);
+        let links = Links::new(&kernels, &calls, &launching, &processes);
         let mut works = Works::new(&operators, &calls, &links);
         let places = Places::new(&calls, [&modules, &functions], places.into_list());
         let members = Members::new(reading, &kernels, &links, (&settings, &launches));
@@ -202,14 +202,16 @@ impl Writer {
             &steps(annotated, launched((&kernels, &moved), &members, &links)),
             &hints,
         );
-        self.end(kernels.len(), threads, &before);
+        self.learnt.of_several +=
+            kernels.iter().filter(|kernel| links.is_of_several(kernel)).count() as u64;
+        self.end(kernels.len(), processes.len(), &before);
     }
 
     /// Counts a rank that is written: so many launches and threads, and what was filled before it.
-    fn end(&mut self, launches: usize, threads: u32, before: &[(&str, u64); 9]) {
+    fn end(&mut self, launches: usize, threads: usize, before: &[(&str, u64); 9]) {
         let number = u32::try_from(launches).unwrap_or(u32::MAX);
         self.launches = self.launches.saturating_add(number);
-        self.threads = self.threads.saturating_add(threads);
+        self.threads = self.threads.saturating_add(u32::try_from(threads).unwrap_or(u32::MAX));
         let [operators, shapes] = [6, 7].map(|at: usize| self.filled[at].1 - before[at].1);
         self.learnt.unnamed += launches as u64 - operators;
         self.learnt.end(operators, shapes);

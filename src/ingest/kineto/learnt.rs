@@ -22,6 +22,8 @@ pub(super) struct Learnt {
     pub(super) earlier: u64,
     /// Launches that belong to no operator.
     pub(super) unnamed: u64,
+    /// Those of them whose numbers are those of several processes.
+    pub(super) of_several: u64,
     /// How many copies and fills there are, and their time in nanoseconds.
     moved: [(u64, i64); 2],
     ranks: Vec<OfRank>,
@@ -83,12 +85,14 @@ impl Learnt {
             clues.push(format!("{} have a time of 0", counted(self.short, "launch", "launches")));
         }
         clues.extend(self.without_shapes());
-        if self.unnamed > 0 {
+        let unnamed = self.unnamed.saturating_sub(self.of_several);
+        if unnamed > 0 {
             clues.push(format!(
                 "{} to no operator that the trace has",
-                counted(self.unnamed, "launch belongs", "launches belong")
+                counted(unnamed, "launch belongs", "launches belong")
             ));
         }
+        clues.extend(self.of_several());
         clues.extend(self.left_out());
         clues.extend(self.steps());
         if self.twice > 0 {
@@ -119,6 +123,17 @@ impl Learnt {
         let of = if with.is_empty() { String::new() } else { format!(" in {}", named(&without)) };
         (!without.is_empty()).then(|| {
             format!("no shapes of tensors were recorded{of} (record_shapes=True), so there are no FLOPs and bytes")
+        })
+    }
+
+    /// What is to be done about launches whose process is unknown.
+    fn of_several(&self) -> Option<String> {
+        (self.of_several > 0).then(|| {
+            format!(
+                "{} no operator: the file has calls of several processes with the same numbers, and a kernel does not say \
+                 whose it is; read the trace of each process for itself",
+                counted(self.of_several, "launch has", "launches have")
+            )
         })
     }
 

@@ -3,6 +3,11 @@
 //! A kernel names its operator by `External id`. Traces of 2022 write the correlation of the launch
 //! there, and some kernels have none: then the launch is the call of the same correlation, and its
 //! operator the innermost one on its thread at that time.
+//!
+//! Each process counts its calls and operators from 1. A file with several processes may have a number of two of them, and an
+//! event of the GPU does not say whose it is: such a number links nothing.
+
+use std::collections::HashSet;
 
 use super::gathered::{Call, Kernel, Launching};
 use super::nested::Nested;
@@ -17,46 +22,99 @@ pub(super) struct Links<'a> {
     /// Positions of operators by their number.
     by_external: Positions,
     nested: Nested<'a, Call>,
+    /// Correlations of calls of several processes.
+    shared_correlations: HashSet<u64>,
+    /// Numbers of operators of several processes.
+    shared_externals: HashSet<u64>,
 }
 
 impl<'a> Links<'a> {
-    /// Links between these; of launches of one correlation the last one counts.
-    pub(super) fn new(kernels: &[Kernel], calls: &'a [Call], launching: &'a [Launching]) -> Self {
+    /// Links between these; of launches of one correlation the last one counts. `processes` has the process of each thread.
+    pub(super) fn new(
+        kernels: &[Kernel],
+        calls: &'a [Call],
+        launching: &'a [Launching],
+        processes: &[u32],
+    ) -> Self {
+        let process = |thread: u32| processes.get(thread as usize);
+        let mut shared_externals = HashSet::new();
         let mut by_external = Positions::default();
         let same = kernels.iter().filter(|kernel| kernel.external == kernel.correlation).count();
         if same * 2 <= kernels.len() {
             let number = |at: usize| &calls[at].external;
             for (at, call) in calls.iter().enumerate() {
-                if call.external > 0 && by_external.find(&call.external, number).is_none() {
-                    by_external.add(at, number);
+                if call.external == 0 {
+                    continue;
+                }
+                match by_external.find(&call.external, number) {
+                    None => by_external.add(at, number),
+                    Some(other)
+                        if process(calls[other].span.thread) != process(call.span.thread) =>
+                    {
+                        shared_externals.insert(call.external);
+                    }
+                    Some(_) => {}
                 }
             }
         }
+        let mut shared_correlations = HashSet::new();
         let mut by_correlation = Positions::default();
         let number = |at: usize| &launching[at].correlation;
         for (at, launch) in launching.iter().enumerate().rev() {
-            if by_correlation.find(&launch.correlation, number).is_none() {
-                by_correlation.add(at, number);
+            if launch.correlation == 0 {
+                continue;
+            }
+            match by_correlation.find(&launch.correlation, number) {
+                None => by_correlation.add(at, number),
+                Some(other) if process(launching[other].thread) != process(launch.thread) => {
+                    shared_correlations.insert(launch.correlation);
+                }
+                Some(_) => {}
             }
         }
-        Self { launching, by_correlation, calls, by_external, nested: Nested::new(calls) }
+        Self {
+            launching,
+            by_correlation,
+            calls,
+            by_external,
+            nested: Nested::new(calls),
+            shared_correlations,
+            shared_externals,
+        }
     }
 
     /// The call that launched work of this correlation; 0 is none.
     pub(super) fn launch(&self, correlation: u64) -> Option<&'a Launching> {
+        if self.shared_correlations.contains(&correlation) {
+            return None;
+        }
         let number = |at: usize| &self.launching[at].correlation;
-        let at = self.by_correlation.find(&correlation, number).filter(|_| correlation > 0)?;
-        self.launching.get(at)
+        self.launching.get(self.by_correlation.find(&correlation, number)?)
     }
 
     /// The operator of a kernel, by its position.
     pub(super) fn operator(&self, kernel: &Kernel) -> Option<u32> {
         let number = |at: usize| &self.calls[at].external;
-        if let Some(at) = self.by_external.find(&kernel.external, number) {
+        if let Some(at) = self.by_external.find(&kernel.external, number)
+            && !self.shared_externals.contains(&kernel.external)
+        {
             return u32::try_from(at).ok();
         }
         let launch = self.launch(kernel.correlation)?;
         self.nested.around(launch.thread, launch.start).next()
+    }
+
+    /// Whether the call that launched a kernel is in the trace, also where several processes may have made it.
+    pub(super) fn is_called(&self, kernel: &Kernel) -> bool {
+        self.shared_correlations.contains(&kernel.correlation)
+            || self.launch(kernel.correlation).is_some()
+    }
+
+    /// Whether a kernel has no operator because its numbers are those of several processes.
+    pub(super) fn is_of_several(&self, kernel: &Kernel) -> bool {
+        (self.shared_correlations.contains(&kernel.correlation)
+            || self.shared_externals.contains(&kernel.external))
+            && self.operator(kernel).is_none()
     }
 
     /// The operator that encloses another.
@@ -95,7 +153,7 @@ mod tests {
                 launch: 0,
             })
             .collect();
-        let links = Links::new(kernels, &calls, &launching);
+        let links = Links::new(kernels, &calls, &launching, &[0, 0]);
         let external = |at: u32| calls[at as usize].external;
         kernels.iter().map(|kernel| links.operator(kernel).map(external)).collect()
     }
@@ -125,13 +183,38 @@ mod tests {
         assert_eq!(linked(&[kernel(0, 1)], &launches), [Some(2)]);
         let calls = [call(7, 0, 10, 50), call(7, 0, 20, 30)];
         let kernels = [kernel(7, 1)];
-        assert_eq!(Links::new(&kernels, &calls, &[]).operator(&kernels[0]), Some(0));
+        assert_eq!(Links::new(&kernels, &calls, &[], &[0]).operator(&kernels[0]), Some(0));
+    }
+
+    /// Threads 0 and 1 are of two processes: each has made a call 5 and an operator 7.
+    #[test]
+    fn numbers_of_two_processes_link_nothing() {
+        let calls = [call(7, 0, 10, 50), call(7, 1, 10, 50), call(8, 1, 60, 90)];
+        let launching = [(5, 0, 20), (5, 1, 20), (6, 1, 70), (4, 1, 20), (4, 1, 30)].map(
+            |(correlation, thread, start)| Launching { correlation, thread, start, launch: 0 },
+        );
+        let kernels = [kernel(7, 5), kernel(7, 6), kernel(8, 5), kernel(0, 4), kernel(7, 3)];
+        let expected = |processes: &[u32]| {
+            let links = Links::new(&kernels, &calls, &launching, processes);
+            let linked = kernels.map(|kernel| links.operator(&kernel));
+            let unknown = kernels.map(|kernel| links.is_of_several(&kernel));
+            assert_eq!(
+                kernels.map(|kernel| links.is_called(&kernel)),
+                [true, true, true, true, false]
+            );
+            (linked, unknown)
+        };
+        // What remains is by the other number: the call of 6 is within operator 8, that of 4 within the second 7.
+        let linked = [None, Some(2), Some(2), Some(1), None];
+        assert_eq!(expected(&[0, 1]), (linked, [true, false, false, false, true]));
+        let linked = [Some(0), Some(0), Some(2), Some(1), Some(0)];
+        assert_eq!(expected(&[0, 0]), (linked, [false; 5]));
     }
 
     #[test]
     fn parents_enclose() {
         let calls = CALLS.map(|(external, thread, start, end)| call(external, thread, start, end));
-        let links = Links::new(&[], &calls, &[]);
+        let links = Links::new(&[], &calls, &[], &[0, 0]);
         assert_eq!([0, 1, 2, 3].map(|at| links.parent(at)), [None, Some(0), None, None]);
     }
 }

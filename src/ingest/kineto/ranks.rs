@@ -224,6 +224,28 @@ mod tests {
         assert_eq!(waits, [0, 0, 1, 1]);
     }
 
+    /// Processes 177 and 277 have both made call 2: its kernels have no operator; 1 and 3 are of one process each.
+    #[test]
+    fn a_number_of_two_processes_without_labels_names_no_operator() {
+        let [one, other] = [r#", "device": 0"#, r#", "device": 1"#];
+        let steps = [
+            step("1", one, 1, 64),
+            step("1", one, 2, 64),
+            step("2", other, 2, 128),
+            step("2", other, 3, 128),
+        ];
+        let profile = parsed(&steps.concat());
+        let flops: Vec<_> =
+            profile.iter().map(|launch| launch.value(Quantity::Work(Pipe::Fp32Vector))).collect();
+        assert_eq!(flops, [Some(65_536.0), None, None, Some(131_072.0)]);
+        assert_eq!(
+            says(&profile, "2 launches have no operator: the file has calls of several processes"),
+            1
+        );
+        assert_eq!(says(&profile, "to no operator that the trace has"), 0);
+        assert_eq!(profile.calls.len(), 2);
+    }
+
     /// The process of an event of the GPU is its number where no argument is.
     #[test]
     fn a_gpu_may_be_named_by_the_process_after_the_label() {
