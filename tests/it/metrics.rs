@@ -47,6 +47,46 @@ fn bytes_and_their_rate_from_different_executions_are_told() {
     assert!(clue("1040000000"));
 }
 
+/// `--print-metric-instances values`: 1 ms, 3,000 FFMA (6,000 FLOP) and 1.5 MB, of which the second file has the thousands grouped by
+/// points and a decimal comma.
+#[test]
+fn the_values_of_instances_behind_a_value_are_passed_over() {
+    const FFMA: &str = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+    let check = |profile: &Profile| {
+        let launch = profile.launch(0);
+        assert_eq!(launch.value(Quantity::Duration), Some(1e-3));
+        assert_eq!(launch.value(Quantity::Work(Pipe::Fp32Vector)), Some(6000.0));
+        assert_eq!(launch.value(Quantity::DramBytes), Some(1.5e6));
+        assert_eq!(profile.sources[0].skips.count, 0, "{:?}", profile.sources[0].skips);
+    };
+    let zero = |op: &str| {
+        format!("smsp__sass_thread_inst_executed_op_{op}_pred_on.sum").leak() as &'static str
+    };
+    check(&read(&[
+        (0, "9.0", TIME, "ns", "1000000"),
+        (0, "9.0", FFMA, "inst", "3000 (1000; 1500; 500)"),
+        (0, "9.0", zero("fadd"), "inst", "0 (0; 0; 0)"),
+        (0, "9.0", zero("fmul"), "inst", "0 (1: 0; 2: 0)"),
+        (0, "9.0", "dram__bytes.sum", "byte", "1500000 (700000; 800000)"),
+    ]));
+    let page = |time: &str, ffma: &str, bytes: &str| {
+        let (fadd, fmul) = (zero("fadd"), zero("fmul"));
+        format!(
+            "\"ID\",\"Process ID\",\"Kernel Name\",\"Grid Size\",\"Block Size\",\"Device\",\"CC\",\"{TIME}\",\"{FFMA}\",\
+             \"{fadd}\",\"{fmul}\",\"dram__bytes.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"us\",\"inst\",\"inst\",\"inst\",\"Kbyte\"\n\
+             \"0\",\"7\",\"work\",\"(64, 1, 1)\",\"(256, 1, 1)\",\"0\",\"9.0\",\"{time}\",\"{ffma}\",\"0\",\"0\",\"{bytes}\"\n"
+        )
+    };
+    let point = page("1,000.00", "3,000 (1,000; 1,500; 500)", "1,500.00 (700.00; 800.00)");
+    check(&ingest::read_text("page", &point, &Options::default()).unwrap());
+    let comma = page("1.000,00", "3.000 (1.000; 1.500; 500)", "1.500,00 (700,00; 800,00)");
+    check(&ingest::read_text("page", &comma, &Options::default()).unwrap());
+    // A list alone is no value.
+    let without = read(&[(0, "9.0", TIME, "ns", "1000000"), (0, "9.0", FFMA, "inst", "(1; 2)")]);
+    assert_eq!(without.launch(0).value(Quantity::Work(Pipe::Fp32Vector)), None);
+    assert_eq!(without.sources[0].skips.count, 1);
+}
+
 #[test]
 fn packed_half_on_the_tensor_pipe_is_no_tensor_work() {
     let work = |capability| {

@@ -1,6 +1,7 @@
 //! A launch while its metrics are gathered, and what a whole file of them shows.
 
 use super::{Catalog, Context, Deriver, Gathered, Instructions, OriginCache, Raw, ranges_left_out};
+use crate::ingest::numerals::NotANumber;
 use crate::ingest::{Numerals, Reading};
 use crate::model::{Head, Quantity, Values};
 use crate::units::Hertz;
@@ -55,6 +56,12 @@ pub(super) fn is_same(one: f64, two: f64, tolerance: f64) -> bool {
 /// Two routes to one quantity may differ by this share before their passes count as inconsistent.
 const PASSES_AGREE: f64 = 0.03;
 
+/// Where the value of a cell ends: `--print-metric-instances` writes those of its instances behind it, `12345 (6000; 6345)`.
+pub(super) fn value_end(cell: &[u8]) -> usize {
+    let list = cell.ends_with(b")").then(|| cell.windows(2).position(|part| part == b" ("));
+    list.flatten().unwrap_or(cell.len())
+}
+
 impl Row {
     pub(super) fn new(numerals: Numerals) -> Self {
         Self {
@@ -65,6 +72,18 @@ impl Row {
             numerals,
             units: "base",
             seen: Seen::default(),
+        }
+    }
+
+    /// The value of a metric; `None` where none was collected.
+    ///
+    /// # Errors
+    /// When the cell is text.
+    pub(super) fn value(&self, cell: &[u8]) -> Result<Option<f64>, NotANumber> {
+        let value = self.numerals.parse(cell);
+        match value_end(cell) {
+            end if value.is_err() && end < cell.len() => self.numerals.parse(&cell[..end]),
+            _ => value,
         }
     }
 
@@ -139,7 +158,22 @@ fn l2_bytes(persisting: f64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::l2_bytes;
+    use super::{l2_bytes, value_end};
+
+    #[test]
+    fn the_values_of_instances_are_not_the_value() {
+        for (cell, value) in [
+            ("12345 (6000; 6345)", "12345"),
+            ("1.5 (1: 0.5; 2: 1)", "1.5"),
+            ("7", "7"),
+            ("(16, 1, 1)", "(16, 1, 1)"),
+            ("7 (", "7 ("),
+            (")", ")"),
+            ("", ""),
+        ] {
+            assert_eq!(&cell[..value_end(cell.as_bytes())], value);
+        }
+    }
 
     #[test]
     fn the_size_of_l2_follows_from_what_is_set_aside() {

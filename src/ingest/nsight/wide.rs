@@ -1,6 +1,6 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
-use super::row::{RESCALED, Row, Seen, TWICE, is_same};
+use super::row::{RESCALED, Row, Seen, TWICE, is_same, value_end};
 use super::{
     Attributes, BEST, Catalog, Dimension, GRAPH, Gathered, Identity, Preamble, Whole,
     complete_shape, content, kind, rank, unit,
@@ -308,7 +308,8 @@ fn evidence(sample: &Sample, first: &Map, catalog: &mut Catalog) -> Evidence {
             columns.map(|one| (one.field, content(&one.name, word(one.field)))).collect()
         });
         for (field, content) in contents {
-            evidence.add(record.get(*field).unwrap_or_default(), *content, || None);
+            let cell = record.get(*field).unwrap_or_default();
+            evidence.add(&cell[..value_end(cell.as_bytes())], *content, || None);
         }
     }
     evidence
@@ -366,7 +367,7 @@ fn cells(
     let mut leaves_out = false;
     for column in columns {
         let cell = record.get(column.field).unwrap_or_default();
-        match row.numerals.parse(cell) {
+        match row.value(cell) {
             Ok(None) => {}
             Ok(Some(value))
                 if value < 0.0 && !column.dimension.can_be_negative(column.name.as_bytes()) =>
@@ -409,7 +410,7 @@ fn twins(
 ) -> Result<(), IngestError> {
     let value = |row: &Row, column: &Column| {
         let Scale::Factor(factor) = column.scale else { return None };
-        let value = row.numerals.parse(record.get(column.field)?).ok()??;
+        let value = row.value(record.get(column.field)?).ok()??;
         Some(value * factor)
     };
     for column in columns {

@@ -13,7 +13,7 @@ use current::{Current, is_launch};
 use metrics::{Meaning, Metrics};
 
 use super::parts::{Cell, Known, Parts};
-use super::row::{REPEATED, RESCALED, Row, TWICE, is_same};
+use super::row::{REPEATED, RESCALED, Row, TWICE, is_same, value_end};
 use super::{
     BEST, Dimension, Identity, Preamble, Raw, RuleColumns, Whole, complete_shape, content,
 };
@@ -146,7 +146,8 @@ fn evidence(sample: &Sample) -> Evidence {
         }
         let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default();
         let content = content(cell(Some(columns.name)), cell(columns.unit));
-        evidence.add(cell(Some(columns.value)), content, || None);
+        let value = cell(Some(columns.value));
+        evidence.add(&value[..value_end(value.as_bytes())], content, || None);
     }
     evidence
 }
@@ -285,7 +286,7 @@ impl Table {
         };
         let text = record.get(self.columns.value).unwrap_or_default();
         let shown = || String::from_utf8_lossy(text).into_owned();
-        match (self.row.numerals.parse(text), &metric.meaning) {
+        match (self.row.value(text), &metric.meaning) {
             // `n/a` and `no data` come with an empty unit.
             (Ok(None), _) => Ok(()),
             (_, Meaning::Unusable(reason)) => {
