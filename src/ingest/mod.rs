@@ -337,13 +337,21 @@ fn read_one(
     }
     let (path, unreadable) = (reading.source.path.clone(), reading.unreadable());
     let tables = reading.tables();
+    let clues = reading.source.clues.clone();
     let observed = reading.finish();
     joined::leave_out(profile, &path, before, &tables);
     if profile.launches.len() == before {
-        return Err(unreadable.unwrap_or_else(|| IngestError::new(path, "the table holds no kernel launch")
-            .help("check the profiler's own messages: was a kernel filter set, did the program launch kernels?")));
+        return Err(unreadable.unwrap_or_else(|| without_launches(&path, &clues)));
     }
     Ok(observed)
+}
+
+/// Of a file that can be read and has no launch, with what its reader says of it.
+fn without_launches(path: &str, clues: &[String]) -> IngestError {
+    let clues: String = clues.iter().map(|clue| format!("; {clue}")).collect();
+    IngestError::new(path, format!("the table holds no kernel launch{clues}")).help(
+        "check the profiler's own messages: was a kernel filter set, did the program launch kernels?",
+    )
 }
 
 #[cfg(test)]

@@ -87,6 +87,17 @@ fn the_values_of_instances_behind_a_value_are_passed_over() {
     assert_eq!(without.sources[0].skips.count, 1);
 }
 
+/// What a file without launches has instead is in the error.
+#[test]
+fn ranges_alone_are_named_in_the_error() {
+    let row = (0, "9.0", TIME, "ns", "1000000");
+    let ranges = list(&[row, (1, "9.0", TIME, "ns", "2000000")])
+        .replace("\"work\"", "\"range\"")
+        .replace("\"(256, 1, 1)\",\"(4096, 1, 1)\"", "\"\",\"\"");
+    let error = ingest::read_text("list", &ranges, &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("no kernel launch; 2 results of range replay are not read"), "{error}");
+}
+
 #[test]
 fn packed_half_on_the_tensor_pipe_is_no_tensor_work() {
     let work = |capability| {
