@@ -51,7 +51,7 @@ pub fn device_rows(
         if rows.iter().any(|row| row.hint == hint) {
             continue;
         }
-        let Some(number) = of_hint.get(usize::from(launch.head.device.0)).copied() else {
+        let Some(number) = of_hint.get(launch.head.device.position()).copied() else {
             continue;
         };
         let used = &devices[number];

@@ -130,7 +130,7 @@ impl Partial {
         }
         let Self { profile, devices, of_hint, kernels, .. } = other;
         for merged in kernels {
-            let device = of_hint[usize::from(profile.launches.head(merged.row).device.0)];
+            let device = of_hint[profile.launches.head(merged.row).device.position()];
             self.absorb(&profile, &devices[device], merged);
         }
         // Rows of kernels that a longer launch replaced, and of which only the key was needed.
@@ -145,7 +145,7 @@ impl Partial {
         let mut head = self.head(from, launch.head);
         head.device = self.hint(launch.head.device, from, device);
         let row = self.profile.launches.push(head, &Values::default());
-        let device = self.of_hint[usize::from(head.device.0)];
+        let device = self.of_hint[head.device.position()];
         let group = self.groups.of(&self.profile, row, device);
         let is_longer = self.kernels.get(group).is_none_or(|known| {
             let key = |profile: &Profile, row: usize, record: &Record| {
@@ -216,7 +216,7 @@ impl Partial {
 
     /// Returns the id of a device here; what differs from launch to launch of one device is left out.
     fn hint(&mut self, id: HintId, from: &Profile, device: &DeviceUse) -> HintId {
-        let hint = from.devices.get(usize::from(id.0)).cloned().unwrap_or_default();
+        let hint = from.devices.get(id.position()).cloned().unwrap_or_default();
         let hint = DeviceHint { ordinal: None, observed_memory_clock: None, ..hint };
         // What the launches of one rank say against the catalog makes no other device of it.
         let is_it = |known: &DeviceUse| match (&known.device, &device.device) {
@@ -236,7 +236,7 @@ impl Partial {
             self.of_hint.push(at);
             self.profile.devices.len() - 1
         });
-        HintId(u16::try_from(place).unwrap_or(u16::MAX))
+        HintId::at(place)
     }
 
     /// Leaves out rows that are no longer needed, with their names and origins.
@@ -246,7 +246,7 @@ impl Partial {
             (std::mem::take(&mut self.devices), std::mem::take(&mut self.of_hint));
         self.groups = self.groups.again();
         for merged in std::mem::take(&mut self.kernels) {
-            let device = of_hint[usize::from(old.launches.head(merged.row).device.0)];
+            let device = of_hint[old.launches.head(merged.row).device.position()];
             self.absorb(&old, &devices[device], merged);
         }
     }
@@ -300,12 +300,12 @@ impl Partial {
         kernels.sort_by_cached_key(|merged| {
             let launch = self.profile.launch(merged.row);
             let operator = self.profile.names.get(launch.head.operator);
-            let device = self.of_hint[usize::from(launch.head.device.0)];
+            let device = self.of_hint[launch.head.device.position()];
             let shape = format!("{:?}", launch.head.shape);
             (launch.kernel(), operator, shape, self.devices[device].name().to_owned())
         });
         for merged in kernels {
-            let device = self.of_hint[usize::from(self.profile.launches.head(merged.row).device.0)];
+            let device = self.of_hint[self.profile.launches.head(merged.row).device.position()];
             ordered.absorb(&self.profile, &self.devices[device], merged);
         }
         ordered
@@ -320,7 +320,7 @@ impl Partial {
     /// Iterates over the kernels, for documents.
     pub fn parts(&self) -> impl Iterator<Item = KernelPart> {
         self.kernels.iter().map(|merged| {
-            let device = self.of_hint[usize::from(self.profile.launches.head(merged.row).device.0)];
+            let device = self.of_hint[self.profile.launches.head(merged.row).device.position()];
             let device = self.devices[device].device.as_ref();
             let figures = merged.record.0.iter();
             KernelPart {
@@ -357,7 +357,7 @@ impl Partial {
             }
             record.complete();
             let hint = profile.launches.head(part.row).device;
-            let hint = profile.devices.get(usize::from(hint.0)).cloned().unwrap_or_default();
+            let hint = profile.devices.get(hint.position()).cloned().unwrap_or_default();
             let device =
                 devices.get(&hint, part.device.as_deref()).map_err(|error| error.to_string())?;
             let merged = Merged { row: part.row, record, times: part.times, ranks: part.ranks };

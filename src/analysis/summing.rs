@@ -81,7 +81,7 @@ impl<'a> Summing<'a> {
     pub(super) fn new(setting: Setting<'a>, groups: &mut Groups) -> Self {
         let profile = setting.profile;
         let grouped = (0..profile.launches.len()).map(|row| {
-            let device = setting.of_hint[usize::from(profile.launches.device(row).0)];
+            let device = setting.of_hint[profile.launches.device(row).position()];
             groups.of(profile, row, device) as u32
         });
         let of_row: Vec<u32> = grouped.collect();
@@ -142,7 +142,7 @@ impl<'a> Summing<'a> {
     fn add(&self, sums: &mut Sums, known: &mut Option<Known>, row: usize) {
         let Setting { profile, devices, of_hint, ceilings, instruments } = self.setting;
         let launch = profile.launch(row);
-        let roofs = &devices[of_hint[usize::from(launch.head.device.0)]].roofs;
+        let roofs = &devices[of_hint[launch.head.device.position()]].roofs;
         let instrument = instruments.get(launch.head.source);
         let nature = self.natures[self.of_row[row] as usize];
         let judge = || Alike::judge(&launch, roofs, ceilings, nature, instrument);

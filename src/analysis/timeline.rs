@@ -210,12 +210,12 @@ pub(super) fn timelines(
             }
             let steps =
                 profile.steps.iter().filter(|step| (step.source, step.device) == (source, device));
-            let hint = profile.devices.get(usize::from(device.0));
+            let hint = profile.devices.get(device.position());
             let recorded = profile.sources.get(usize::from(source))?.recorded;
             let causes = |busy: &[Interval]| host.causes(source, device, busy);
             let mut timeline = timeline(gathered, recorded, causes, steps);
             timeline.source = usize::from(source);
-            timeline.device = of_hint.get(usize::from(device.0)).copied().unwrap_or(0);
+            timeline.device = of_hint.get(device.position()).copied().unwrap_or(0);
             timeline.ordinal = hint.and_then(|hint| hint.ordinal.clone());
             Some(timeline)
         })

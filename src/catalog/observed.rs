@@ -80,7 +80,7 @@ impl Observed {
         let mut samples: Vec<Samples> = Vec::new();
         samples.resize_with(profile.devices.len().max(1), Samples::default);
         for row in 0..profile.launches.len() {
-            if let Some(samples) = samples.get_mut(usize::from(profile.launches.device(row).0)) {
+            if let Some(samples) = samples.get_mut(profile.launches.device(row).position()) {
                 samples.add(profile, row);
             }
         }

@@ -12,7 +12,7 @@ pub(super) struct Alike(BTreeMap<(HintId, HintId), bool>);
 impl Alike {
     /// Whether two of these devices may be of the same kind.
     pub(super) fn are(&mut self, devices: &[DeviceHint], one: HintId, two: HintId) -> bool {
-        let of = |id: HintId| devices.get(usize::from(id.0));
+        let of = |id: HintId| devices.get(id.position());
         *self.0.entry((one, two)).or_insert_with(|| {
             one == two || of(one).zip(of(two)).is_none_or(|(one, two)| may_be_one(one, two))
         })
@@ -123,7 +123,7 @@ mod tests {
         let mut alike = Alike::default();
         for _ in 0..2 {
             let are = [(0, 0), (0, 1), (0, 2), (0, 7), (1, 2)]
-                .map(|(one, two)| alike.are(&devices, HintId(one), HintId(two)));
+                .map(|(one, two)| alike.are(&devices, HintId::at(one), HintId::at(two)));
             assert_eq!(are, [true, false, false, true, false]);
         }
     }

@@ -226,11 +226,11 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                 profile.notes.push(format!("{}: given twice, read once", input.path().display()));
                 continue;
             }
-            let before = (profile.launches.len(), profile.devices.len());
+            let (before, launches) = (profile.mark(), profile.launches.len());
             let result = match parts.next() {
                 Some(part) => part.append_to(&mut profile),
                 None => read_one(input, options, &mut profile)
-                    .map(|observed| observed.complete(&mut profile, before.0)),
+                    .map(|observed| observed.complete(&mut profile, launches)),
             };
             match result {
                 Ok(found) => beside.extend(found),
@@ -243,7 +243,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                         let help = help.unwrap_or_default() + LEAVE_OUT;
                         return Err(error.help(help));
                     }
-                    take_back(&mut profile, before);
+                    profile.roll_back(before);
                     profile.unread += 1;
                     unread.add(&error);
                 }
@@ -288,21 +288,6 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
 /// As [`read`].
 pub fn read_text(label: &str, text: &str, options: &Options) -> Result<Profile, IngestError> {
     read(&[Input::text(label, text)], options)
-}
-
-/// Takes back what was read of a file that cannot be used, behind so many launches and devices: one that breaks off in its
-/// middle would pass for a shorter run.
-fn take_back(profile: &mut Profile, (launches, devices): (usize, usize)) {
-    if profile.launches.len() > launches {
-        profile.launches.retain(|row| row < launches);
-    }
-    profile.devices.truncate(devices);
-    let sources = profile.sources.len();
-    let is_kept = |source: u16| usize::from(source) < sources;
-    profile.activities.retain(|one| is_kept(one.source));
-    profile.calls.retain(|call| is_kept(call.source));
-    profile.waits.retain(|wait| is_kept(wait.source));
-    profile.steps.retain(|step| is_kept(step.source));
 }
 
 fn read_one(
@@ -352,32 +337,4 @@ fn without_launches(path: &str, clues: &[String]) -> IngestError {
     IngestError::new(path, format!("the table holds no kernel launch{clues}")).help(
         "check the profiler's own messages: was a kernel filter set, did the program launch kernels?",
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Activity, DeviceHint, Head, HostWait, LaunchCall, Source, Step, Values};
-
-    #[test]
-    fn nothing_is_left_of_a_file_that_is_taken_back() {
-        let mut profile = Profile { sources: vec![Source::default()], ..Profile::default() };
-        let mut before = (0, 0);
-        for source in 0..2 {
-            before = (profile.launches.len(), profile.devices.len());
-            let ordinal = Some(source.to_string());
-            let device = profile.hint(DeviceHint { ordinal, ..DeviceHint::default() });
-            let head = Head { source, device, count: 1, ..Head::default() };
-            profile.launches.push(head, &Values::default());
-            profile.activities.push(Activity { source, device, ..Activity::default() });
-            profile.calls.push(LaunchCall { source, device, ..LaunchCall::default() });
-            profile.waits.push(HostWait { source, ..HostWait::default() });
-            profile.steps.push(Step { source, device, ..Step::default() });
-        }
-        take_back(&mut profile, before);
-        assert_eq!((profile.launches.len(), profile.devices.len()), (1, 1));
-        let Profile { activities, calls, waits, steps, .. } = &profile;
-        assert_eq!([activities.len(), calls.len(), waits.len(), steps.len()], [1; 4]);
-        assert_eq!((calls[0].source, waits[0].source), (0, 0));
-    }
 }

@@ -46,7 +46,7 @@ impl Observed {
     /// Gives devices the number of multiprocessors that some launches of the file tell and others do not, where all
     /// else that is said of them is the same.
     fn count_multiprocessors(&self, profile: &mut Profile) {
-        let place = |id: &HintId| usize::from(id.0);
+        let place = |id: &HintId| id.position();
         let told = self.devices.iter().filter(|id| profile.devices[place(id)].sms.is_some());
         // By name and number, in which devices of a file differ.
         let mut told_of: HashMap<_, Vec<DeviceHint>> = HashMap::new();
@@ -81,7 +81,7 @@ impl Observed {
     /// this row.
     pub(super) fn complete(self, profile: &mut Profile, first: usize) -> Beside {
         for id in &self.devices {
-            let device = &mut profile.devices[usize::from(id.0)];
+            let device = &mut profile.devices[id.position()];
             device.observed_memory_clock = self.memory_clock.or(device.observed_memory_clock);
             device.l2_bytes = device.l2_bytes.or(self.l2_bytes);
             device.forget_impossible();

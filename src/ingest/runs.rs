@@ -142,7 +142,7 @@ pub(super) fn join(profile: &mut Profile) {
 /// The description of a device that two pages describe: what either says, or the one that says more where they
 /// contradict each other.
 fn together(profile: &mut Profile, (one, two): (HintId, HintId)) -> HintId {
-    let of = |id: HintId| profile.devices.get(usize::from(id.0));
+    let of = |id: HintId| profile.devices.get(id.position());
     let (Some(first), Some(second)) = (of(one), of(two)) else { return one };
     if one == two {
         return one;

@@ -36,7 +36,7 @@ impl Part {
         let devices = profile.append(part);
         let mut observed = result?;
         for id in &mut observed.devices {
-            *id = devices[usize::from(id.0)];
+            *id = devices[id.position()];
         }
         Ok(observed.complete(profile, before))
     }
@@ -83,8 +83,12 @@ mod tests {
 
     /// Everything in a profile, ids included.
     fn all(profile: &Profile) -> String {
-        let mut text =
-            format!("{:?}\n{:?}\n{:?}\n", profile.sources, profile.devices, profile.notes);
+        let Profile { sources, devices, notes, checks, activities, calls, waits, steps, .. } =
+            profile;
+        let mut text = format!(
+            "{sources:?}\n{devices:?}\n{notes:?}\n{checks:?}\n{activities:?}\n{calls:?}\n{waits:?}\n{steps:?}\n{}\n",
+            profile.unread
+        );
         for launch in profile.iter() {
             let values: Vec<_> = Quantity::all().filter_map(|of| launch.get(of)).collect();
             let operator = profile.names.get(launch.head.operator);

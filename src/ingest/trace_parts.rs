@@ -128,7 +128,7 @@ fn is_same(profile: &Profile, alike: &mut Alike, one: usize, two: usize) -> bool
     }
     let (head, other) = (profile.launches.head(one), profile.launches.head(two));
     let format = |source: u16| &profile.sources[usize::from(source)].format;
-    let ordinal = |device: HintId| profile.devices.get(usize::from(device.0))?.ordinal.as_deref();
+    let ordinal = |device: HintId| profile.devices.get(device.position())?.ordinal.as_deref();
     head.source != other.source
         && format(head.source) == format(other.source)
         && (head.process, head.name, head.count) == (other.process, other.name, other.count)

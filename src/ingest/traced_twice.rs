@@ -182,7 +182,7 @@ fn is_same(profile: &Profile, alike: &mut Alike, one: &Ran, two: &Ran) -> bool {
 fn are_on_others(profile: &Profile, one: &Ran, two: &Ran) -> bool {
     let ordinal = |ran: &Ran| {
         let device = profile.launches.head(ran.3).device;
-        profile.devices.get(usize::from(device.0))?.ordinal.as_deref()
+        profile.devices.get(device.position())?.ordinal.as_deref()
     };
     ordinal(one).zip(ordinal(two)).is_some_and(|(one, two)| one != two)
 }

@@ -205,7 +205,7 @@ pub(super) fn describe(profile: &mut Profile, machines: &[Machine]) -> Result<()
                 continue;
             }
             launches += 1;
-            let known = &profile.devices[usize::from(head.device.0)];
+            let known = &profile.devices[head.device.position()];
             let hint = merged(known.clone(), machine.hint.clone());
             let device = *described.entry(head.device).or_insert_with(|| profile.hint(hint));
             profile.launches.describe(row, &Head { device, ..head });

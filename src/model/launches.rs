@@ -111,7 +111,7 @@ impl Column {
 
     /// Appends the column of launches that come after so many, whose origins have other ids here.
     fn append(&mut self, before: usize, other: &Self, ids: &[OriginId]) {
-        let id = |id: OriginId| ids[usize::from(id.0)];
+        let id = |id: OriginId| ids[id.position()];
         if other.len > 0 {
             self.fill(before, id(other.origins.get(0)));
             self.values.append(before, &other.values, other.len, |value| value);
@@ -404,7 +404,7 @@ impl Launches {
 
     /// Gives the devices other ids, those at their old ones.
     pub(super) fn renumber_devices(&mut self, ids: &[HintId]) {
-        let new = |device: HintId| ids.get(usize::from(device.0)).copied().unwrap_or_default();
+        let new = |device: HintId| ids.get(device.position()).copied().unwrap_or_default();
         let devices = std::mem::take(&mut self.heads.device);
         self.heads.device.append(0, &devices, self.heads.len, new);
     }
@@ -418,7 +418,7 @@ impl Launches {
         let shapes: Vec<u32> = other.shapes.iter().map(|shape| self.shapes.id(shape)).collect();
         let (heads, from, rows) = (&mut self.heads, &other.heads, other.len());
         let name = |name| ids.name(name);
-        let device = |device: HintId| ids.devices[usize::from(device.0)];
+        let device = |device: HintId| ids.devices[device.position()];
         heads.source.append(before, &from.source, rows, |id| id.saturating_add(ids.sources));
         heads.process.append(before, &from.process, rows, |process| process);
         heads.id.append(before, &from.id, rows, |id| id);
@@ -565,7 +565,8 @@ mod tests {
     fn missing_values_stay_missing_and_origins_follow_their_rows() {
         let mut launches = Launches::default();
         let mut values = Values::default();
-        let (one, two) = (OriginId(1), OriginId(2));
+        let mut origins = crate::model::Origins::default();
+        let [one, two] = ["a", "b"].map(|column| origins.id(&Origin::measured(column)));
         launches.push(Head::default(), &values);
         values.set(Quantity::Duration, 1.5, one);
         launches.push(Head::default(), &values);

@@ -8,6 +8,7 @@ mod apart;
 mod batch;
 mod data_type;
 mod date;
+mod described;
 mod launches;
 mod memory_level;
 mod names;
@@ -31,6 +32,7 @@ pub(crate) use apart::{elide_apart, make_unique};
 pub(crate) use batch::{Batch, Ids};
 pub use data_type::DataType;
 pub use date::Date;
+use described::Described;
 use launches::Renumbered;
 pub use launches::{Head, Launch, Launches, Values};
 pub use memory_level::MemoryLevel;
@@ -69,6 +71,8 @@ pub struct Profile {
     pub origins: Origins,
     /// Attributes of the devices in the files; launches refer to these by [`HintId`].
     pub devices: Vec<DeviceHint>,
+    /// Where those are.
+    pub(crate) described: Described,
     /// Caveats about the whole profile.
     pub notes: Vec<String>,
     /// Those of the notes that change what the figures mean; reports begin with them.
@@ -108,11 +112,12 @@ impl Profile {
             let bare = text.take().map(|text| printable(&text).trim().to_owned());
             *text = bare.filter(|text| !text.is_empty());
         }
-        let position = self.devices.iter().position(|known| *known == hint).unwrap_or_else(|| {
+        let known = self.described.find(&self.devices, &hint);
+        HintId::at(known.unwrap_or_else(|| {
             self.devices.push(hint);
+            self.described.add_last(&self.devices);
             self.devices.len() - 1
-        });
-        HintId(u16::try_from(position).unwrap_or(u16::MAX))
+        }))
     }
 
     /// Makes one of descriptions that became equal after they were made.
@@ -127,14 +132,14 @@ impl Profile {
         let first = first_equal(&self.devices);
         let mut is_used = vec![false; self.devices.len()];
         self.launches.devices().for_each(|id| {
-            if let Some(first) = first.get(usize::from(id.0)) {
+            if let Some(first) = first.get(id.position()) {
                 is_used[*first] = true;
             }
         });
         let mut ids: Vec<HintId> = Vec::new();
         let mut kept = Vec::new();
         for (at, hint) in self.devices.drain(..).enumerate() {
-            let new = HintId(u16::try_from(kept.len()).unwrap_or(u16::MAX));
+            let new = HintId::at(kept.len());
             ids.push(if first[at] < at { ids[first[at]] } else { new });
             kept.extend(is_used[at].then_some(hint));
         }
@@ -143,7 +148,7 @@ impl Profile {
         let devices = self.activities.iter_mut().map(|one| &mut one.device);
         let devices = devices.chain(self.calls.iter_mut().map(|call| &mut call.device));
         for device in devices.chain(self.steps.iter_mut().map(|step| &mut step.device)) {
-            *device = ids.get(usize::from(device.0)).copied().unwrap_or_default();
+            *device = ids.get(device.position()).copied().unwrap_or_default();
         }
     }
 
@@ -159,48 +164,102 @@ impl Profile {
         self.activities.retain(|one| used.contains(&(one.source, one.device)));
         self.steps.retain(|step| used.contains(&(step.source, step.device)));
         self.calls.retain(|call| used.contains(&(call.source, call.device)));
+        let used: HashSet<u16> = used.into_iter().map(|(source, _)| source).collect();
+        self.waits.retain(|wait| used.contains(&wait.source));
         self.forget_devices();
     }
 
     /// Appends another profile: the result is as if its files had been read into this one.
     /// Returns the ids that its devices get.
     pub(crate) fn append(&mut self, other: Self) -> Vec<HintId> {
+        // Without `..`, so that nothing is forgotten.
+        let Self {
+            sources,
+            launches,
+            activities,
+            calls,
+            waits,
+            steps,
+            names,
+            origins,
+            devices,
+            described: _,
+            notes,
+            checks,
+            unread,
+        } = other;
         let ids = Renumbered {
             sources: u16::try_from(self.sources.len()).unwrap_or(u16::MAX),
-            names: other.names.iter().map(|text| self.names.id(text)).collect(),
-            origins: other.origins.iter().map(|origin| self.origins.id(origin)).collect(),
-            devices: other.devices.into_iter().map(|hint| self.hint(hint)).collect(),
+            names: names.iter().map(|text| self.names.id(text)).collect(),
+            origins: origins.iter().map(|origin| self.origins.id(origin)).collect(),
+            devices: devices.into_iter().map(|hint| self.hint(hint)).collect(),
         };
-        self.launches.append(&other.launches, &ids);
-        let activities = other.activities.into_iter().map(|one| Activity {
-            source: one.source.saturating_add(ids.sources),
-            device: ids.devices[usize::from(one.device.0)],
+        let (source, device) = (
+            |source: u16| source.saturating_add(ids.sources),
+            |device: HintId| ids.devices[device.position()],
+        );
+        self.launches.append(&launches, &ids);
+        self.activities.extend(activities.into_iter().map(|one| Activity {
+            source: source(one.source),
+            device: device(one.device),
             name: ids.names[one.name.0 as usize],
             ..one
-        });
-        self.activities.extend(activities);
-        let calls = other.calls.into_iter().map(|call| LaunchCall {
-            source: call.source.saturating_add(ids.sources),
-            device: ids.devices[usize::from(call.device.0)],
+        }));
+        self.calls.extend(calls.into_iter().map(|call| LaunchCall {
+            source: source(call.source),
+            device: device(call.device),
             ..call
-        });
-        self.calls.extend(calls);
-        let waits = other
-            .waits
-            .into_iter()
-            .map(|wait| HostWait { source: wait.source.saturating_add(ids.sources), ..wait });
-        self.waits.extend(waits);
-        let steps = other.steps.into_iter().map(|step| Step {
-            source: step.source.saturating_add(ids.sources),
-            device: ids.devices[usize::from(step.device.0)],
+        }));
+        let waits = waits.into_iter();
+        self.waits.extend(waits.map(|wait| HostWait { source: source(wait.source), ..wait }));
+        self.steps.extend(steps.into_iter().map(|step| Step {
+            source: source(step.source),
+            device: device(step.device),
             ..step
-        });
-        self.steps.extend(steps);
-        self.sources.extend(other.sources);
-        self.notes.extend(other.notes);
-        self.unread += other.unread;
+        }));
+        self.sources.extend(sources);
+        self.notes.extend(notes);
+        self.checks.extend(checks);
+        self.unread += unread;
         ids.devices
     }
+
+    /// How much was read so far.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            sources: self.sources.len(),
+            launches: self.launches.len(),
+            devices: self.devices.len(),
+            notes: self.notes.len(),
+            checks: self.checks.len(),
+        }
+    }
+
+    /// Takes back what was read since: a file that breaks off in its middle would pass for a shorter run.
+    pub(crate) fn roll_back(&mut self, to: Mark) {
+        if self.launches.len() > to.launches {
+            self.launches.retain(|row| row < to.launches);
+        }
+        self.devices.truncate(to.devices);
+        self.sources.truncate(to.sources);
+        self.notes.truncate(to.notes);
+        self.checks.truncate(to.checks);
+        let is_kept = |source: u16| usize::from(source) < to.sources;
+        self.activities.retain(|one| is_kept(one.source));
+        self.calls.retain(|call| is_kept(call.source));
+        self.waits.retain(|wait| is_kept(wait.source));
+        self.steps.retain(|step| is_kept(step.source));
+    }
+}
+
+/// How much of a profile there was at some time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    sources: usize,
+    launches: usize,
+    devices: usize,
+    notes: usize,
+    checks: usize,
 }
 
 /// For each description the first that is equal to it.
@@ -226,5 +285,55 @@ impl Launch<'_> {
     pub fn is_of_real_run(&self) -> bool {
         let source = self.profile.sources.get(usize::from(self.head.source));
         source.is_some_and(|source| source.profiler.times_real_run())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a file adds, of a device of its own.
+    fn add(profile: &mut Profile, source: u16) {
+        let ordinal = Some(source.to_string());
+        let device = profile.hint(DeviceHint { ordinal, ..DeviceHint::default() });
+        let head = Head { source, device, count: 1, ..Head::default() };
+        profile.launches.push(head, &Values::default());
+        profile.activities.push(Activity { source, device, ..Activity::default() });
+        profile.calls.push(LaunchCall { source, device, ..LaunchCall::default() });
+        profile.waits.push(HostWait { source, ..HostWait::default() });
+        profile.steps.push(Step { source, device, ..Step::default() });
+        profile.sources.push(Source::default());
+        profile.check(format!("of file {source}"));
+    }
+
+    /// How many of each there are, and the file of the last one.
+    fn numbers(profile: &Profile) -> ([usize; 9], u16) {
+        let Profile { sources, launches, activities, calls, waits, steps, devices, .. } = profile;
+        let lists = [sources.len(), launches.len(), activities.len(), calls.len(), waits.len()];
+        let others = [steps.len(), devices.len(), profile.notes.len(), profile.checks.len()];
+        let all = [&lists[..], &others].concat();
+        (all.try_into().unwrap(), waits.last().map_or(u16::MAX, |wait| wait.source))
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_file_that_is_taken_back() {
+        let mut profile = Profile::default();
+        add(&mut profile, 0);
+        let mark = profile.mark();
+        add(&mut profile, 1);
+        profile.roll_back(mark);
+        assert_eq!(numbers(&profile), ([1; 9], 0));
+    }
+
+    #[test]
+    fn what_is_appended_is_as_if_it_had_been_read_here() {
+        let mut profile = Profile::default();
+        add(&mut profile, 0);
+        let mut other = Profile::default();
+        add(&mut other, 0);
+        other.devices[0].ordinal = Some("1".to_owned());
+        assert_eq!(profile.append(other), [HintId::at(1)]);
+        assert_eq!(numbers(&profile), ([2; 9], 1));
+        assert_eq!(profile.steps[1].device, HintId::at(1));
     }
 }

@@ -1,8 +1,12 @@
 //! Origins of figures, with their uncertainty.
 
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use serde::Serialize;
+
+use super::positions::Positions;
 
 /// How a value was obtained, from most to least direct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -39,7 +43,7 @@ impl OriginKind {
 }
 
 /// The derivation of a value: its kind, the formula in the export's own words, and its uncertainty.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Origin {
     /// How the value was obtained.
     pub kind: OriginKind,
@@ -85,34 +89,73 @@ impl Origin {
     }
 }
 
-/// Reference to an [`Origin`] in [`Origins`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct OriginId(pub u8);
+/// Origins are one if nothing tells them apart; their bounds are compared by their bits, so that they can be hashed.
+impl PartialEq for Origin {
+    fn eq(&self, other: &Self) -> bool {
+        let bits = |origin: &Self| [origin.low, origin.high].map(f64::to_bits);
+        self.kind == other.kind && bits(self) == bits(other) && self.formula == other.formula
+    }
+}
 
-/// The distinct origins of a profile: at most 255, the rest share the last one.
+impl Eq for Origin {}
+
+impl Hash for Origin {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { kind, formula, low, high } = self;
+        (kind, formula, low.to_bits(), high.to_bits()).hash(state);
+    }
+}
+
+/// Reference to an [`Origin`] in [`Origins`]; the default is the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OriginId(NonZeroU32);
+
+impl Default for OriginId {
+    fn default() -> Self {
+        Self(NonZeroU32::MIN)
+    }
+}
+
+impl OriginId {
+    /// The id of the origin at a position.
+    fn at(position: usize) -> Self {
+        let position = u32::try_from(position).unwrap_or(u32::MAX);
+        Self(NonZeroU32::MIN.saturating_add(position))
+    }
+
+    /// The position of the origin.
+    pub(crate) const fn position(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// The distinct origins of a profile.
 #[derive(Debug, Clone, Default)]
-pub struct Origins(Vec<Arc<Origin>>);
+pub struct Origins {
+    all: Vec<Arc<Origin>>,
+    positions: Positions,
+}
 
 impl Origins {
     /// Returns the id of an origin, adding it if it is new.
     pub fn id(&mut self, origin: &Origin) -> OriginId {
-        let position = self.0.iter().position(|known| **known == *origin).unwrap_or_else(|| {
-            if self.0.len() < usize::from(u8::MAX) {
-                self.0.push(Arc::new(origin.clone()));
-            }
-            self.0.len() - 1
+        let Self { all, positions } = self;
+        let position = positions.find(origin, |at| &*all[at]).unwrap_or_else(|| {
+            all.push(Arc::new(origin.clone()));
+            positions.add(all.len() - 1, |at| &*all[at]);
+            all.len() - 1
         });
-        OriginId(u8::try_from(position).unwrap_or(u8::MAX))
+        OriginId::at(position)
     }
 
     /// Returns the origins from an id on.
     pub(super) fn since(&self, first: usize) -> Vec<Arc<Origin>> {
-        self.0[first..].to_vec()
+        self.all[first..].to_vec()
     }
 
     /// Iterates over all origins by id.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Origin> {
-        self.0.iter().map(|origin| &**origin)
+        self.all.iter().map(|origin| &**origin)
     }
 
     /// Returns the origin with this id.
@@ -121,6 +164,26 @@ impl Origins {
     /// If the id came from another profile.
     #[must_use]
     pub fn get(&self, id: OriginId) -> &Origin {
-        &self.0[usize::from(id.0)]
+        &self.all[id.position()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each of 70,000 kernels may have a range of its own.
+    #[test]
+    fn each_origin_is_itself_however_many_there_are() {
+        let of = |at: u32| Origin::derived("mean").within(0.5, 1.0 + f64::from(at) / 1e6);
+        let mut origins = Origins::default();
+        let ids: Vec<OriginId> = (0..70_000).map(|at| origins.id(&of(at))).collect();
+        for at in [0, 1, 254, 255, 256, 65_535, 65_536, 69_999] {
+            let id = ids[at as usize];
+            assert_eq!(origins.id(&of(at)), id);
+            assert_eq!(*origins.get(id), of(at));
+        }
+        assert_eq!(origins.iter().count(), 70_000);
+        assert_eq!(size_of::<Option<OriginId>>(), 4);
     }
 }

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// Positions in a list of different values, which is kept elsewhere: five bytes for each value.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Positions {
     table: HashTable<u32>,
     /// With another seed in each run, so that no file can choose values that collide.

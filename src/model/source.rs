@@ -143,7 +143,20 @@ impl fmt::Display for Skip {
 
 /// Reference to a [`DeviceHint`] of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct HintId(pub u16);
+pub struct HintId(u32);
+
+impl HintId {
+    /// The id of the description at a position.
+    pub(crate) fn at(position: usize) -> Self {
+        Self(u32::try_from(position).unwrap_or(u32::MAX))
+    }
+
+    /// Returns the position of the description among those of the profile.
+    #[must_use]
+    pub const fn position(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Attributes of the GPU in an export; all of them may be missing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -218,7 +231,7 @@ mod tests {
                 ..DeviceHint::default()
             };
             let id = profile.hint(hint);
-            assert!(profile.devices[usize::from(id.0)].is_empty(), "{clock:?}");
+            assert!(profile.devices[id.position()].is_empty(), "{clock:?}");
         }
     }
 }

@@ -427,7 +427,7 @@ fn device() -> Vec<LaunchColumn> {
 }
 
 fn hint<'a>(profile: &'a Profile, launch: &Launch<'a>) -> Option<&'a DeviceHint> {
-    profile.devices.get(usize::from(launch.head.device.0))
+    profile.devices.get(launch.head.device.position())
 }
 
 fn extent(dim: Option<Dim3>, of: fn(Dim3) -> u32) -> Option<Cell<'static>> {

@@ -235,7 +235,8 @@ fn every_column_of_the_launch_table_leads_back_to_the_same_launch() {
 
 #[test]
 fn the_columns_that_tell_a_launch_table_are_always_written() {
-    let mut profile = Profile { sources: vec![Source::default()], ..Profile::default() };
+    let mut profile = Profile::default();
+    profile.sources.push(Source::default());
     profile.launches.push(Head { count: 1, ..Head::default() }, &Values::default());
     let written = Table::of(&profile).csv();
     assert_eq!(read(&written).launches.len(), 1);

@@ -364,7 +364,7 @@ fn a_launch_of_several_pages_has_what_any_of_them_says_of_its_device() {
     for inputs in [[sms.clone(), name.clone()], [name.clone(), sms.clone()]] {
         let both = read(&inputs);
         assert_eq!((both.launches.len(), both.devices.len()), (1, 1), "{:?}", both.devices);
-        let device = &both.devices[usize::from(both.launch(0).head.device.0)];
+        let device = &both.devices[both.launch(0).head.device.position()];
         assert_eq!((device.name.as_deref(), device.sms), (Some("NVIDIA H200"), Some(132)));
     }
     // Of two that contradict each other one is taken as it is: that of the first, as both say as much.

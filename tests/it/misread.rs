@@ -370,3 +370,28 @@ fn what_follows_compressed_data_is_padding_or_named() {
         together(&[("sum.csv.gz", &[pressed(&text), b"more".to_vec()].concat())]).unwrap_err();
     assert!(error.contains("what follows the end of the compressed data is not gzip"), "{error}");
 }
+
+/// A folder with a page, a page whose profiler stopped with an error, and a header alone.
+#[test]
+fn what_is_not_read_is_no_input_and_checks_are_kept_with_any_number_of_threads() {
+    let page = fixture("ncu_wide/h200-worked-cases.csv");
+    let header = page.lines().next().unwrap();
+    let other = fixture("ncu_wide/rtx-a2000-not-in-catalog.csv");
+    let stopped = format!("==ERROR== Failed to profile \"k\" in process 7\n{other}");
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in [("a.csv", &page[..]), ("b.csv", header), ("c.csv", &stopped)] {
+        std::fs::write(folder.path().join(name), content).unwrap();
+    }
+    let inputs = ingest::expand(&[folder.path().to_owned()]).unwrap();
+    let of = |threads| {
+        let profile = ingest::read(&inputs, &Options { threads, ..Options::default() }).unwrap();
+        assert!(profile.sources.iter().all(|source| !source.path.ends_with("b.csv")), "{threads}");
+        assert!(profile.notes.iter().any(|note| note.contains("b.csv")), "{:?}", profile.notes);
+        assert!(profile.checks.iter().any(|check| check.contains("c.csv")), "{:?}", profile.checks);
+        (profile.sources.len(), profile.notes, profile.checks)
+    };
+    let one = of(1);
+    for threads in [2, 4] {
+        assert_eq!(of(threads), one);
+    }
+}

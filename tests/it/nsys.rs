@@ -77,7 +77,7 @@ fn both_processes_see_a_device_0_and_are_on_different_ones() {
     let profile = read(&fixture(RANKS)).unwrap();
     let device = |process: u32| {
         let launch = profile.iter().find(|launch| launch.head.process == process).unwrap();
-        &profile.devices[usize::from(launch.head.device.0)]
+        &profile.devices[launch.head.device.position()]
     };
     assert_eq!(device(4100).name.as_deref(), Some("NVIDIA H100 80GB HBM3"));
     assert_eq!(device(4100).sms, Some(132));
@@ -87,13 +87,13 @@ fn both_processes_see_a_device_0_and_are_on_different_ones() {
     );
     // The number of a device is not its place in the table.
     let old = read(&fixture("nsys_sqlite/a100-devices-renumbered-2022.1.sqlite")).unwrap();
-    let used = &old.devices[usize::from(old.launch(0).head.device.0)];
+    let used = &old.devices[old.launch(0).head.device.position()];
     assert_eq!(used.name.as_deref(), Some("NVIDIA A100-SXM4-40GB"));
     let clues = &old.sources[0].clues;
     assert!(clues.iter().any(|clue| clue.starts_with("4 of 8 launches have no")), "{clues:?}");
     // Clocks in kHz, in a table that newer exports do not have.
     let older = read(&fixture("nsys_sqlite/v100-2020.sqlite")).unwrap();
-    let used = &older.devices[usize::from(older.launch(0).head.device.0)];
+    let used = &older.devices[older.launch(0).head.device.position()];
     assert_eq!(used.name.as_deref(), Some("Tesla V100-SXM2-16GB"));
     assert_eq!(used.max_sm_clock.unwrap().get(), 1.53e9);
     assert_eq!(older.names.get(older.launch(0).head.operator), "step");
@@ -115,7 +115,7 @@ fn processes_that_see_a_device_0_have_one_each_unless_there_is_only_one() {
         let profile = changed(&format!("DROP TABLE TARGET_INFO_CUDA_DEVICE; {sql}"));
         let ordinal = |process: u32| {
             let launch = profile.iter().find(|launch| launch.head.process == process).unwrap();
-            let device = &profile.devices[usize::from(launch.head.device.0)];
+            let device = &profile.devices[launch.head.device.position()];
             assert_eq!(device.name.as_deref(), Some("NVIDIA H100 80GB HBM3"));
             device.ordinal.clone().unwrap()
         };
@@ -141,7 +141,7 @@ fn processes_that_see_a_device_0_have_one_each_unless_there_is_only_one() {
     let unlike = "UPDATE TARGET_INFO_GPU SET name = 'NVIDIA T400' WHERE cuDevice = 0 AND id > 0;";
     let unlike = changed(&format!("DROP TABLE TARGET_INFO_CUDA_DEVICE; {unlike}"));
     let launch = unlike.launch(0);
-    assert_eq!(unlike.devices[usize::from(launch.head.device.0)].ordinal.as_deref(), Some("0"));
+    assert_eq!(unlike.devices[launch.head.device.position()].ordinal.as_deref(), Some("0"));
 }
 
 /// A graph that was traced as a whole is time of a GPU without kernels, unless its kernels are there, too.
@@ -261,7 +261,7 @@ fn kernels_of_dlprof_have_their_operators() {
     assert_eq!(launch.value(Quantity::Duration), Some(150e-6));
     assert_eq!(launch.head.shape.blocks, Some(128));
     assert_eq!(profile.names.get(launch.head.operator), "/MatMul");
-    let device = &profile.devices[usize::from(launch.head.device.0)];
+    let device = &profile.devices[launch.head.device.position()];
     assert_eq!(device.name.as_deref(), Some("Tesla V100-SXM2-16GB"));
     assert_eq!(profile.sources[0].profiler.label(), "DLProf");
 }
@@ -289,7 +289,7 @@ fn traces_of_all_eras_have_the_same_launches() {
     assert_eq!(rows("nsys_trace/h100-2021.csv"), new);
     let profile = read(&fixture("nsys_trace/h100-2025-stdout.csv")).unwrap();
     assert_eq!(profile.launch(0).value(Quantity::RegistersPerThread), Some(168.0));
-    let device = &profile.devices[usize::from(profile.launch(0).head.device.0)];
+    let device = &profile.devices[profile.launch(0).head.device.position()];
     assert_eq!(device.name.as_deref(), Some("NVIDIA H100 80GB HBM3"));
     assert_eq!(device.ordinal.as_deref(), Some("0"));
 }

@@ -414,7 +414,7 @@ impl Analysis {
     fn each_launch(&self, profile: &Profile, mut visit: impl FnMut(usize, &Launch<'_>, &Judged)) {
         let instruments = Instruments::of(profile);
         self.each_with_nature(profile, |position, launch, nature| {
-            let device = self.of_hint[usize::from(launch.head.device.0)];
+            let device = self.of_hint[launch.head.device.position()];
             let instrument = instruments.get(launch.head.source);
             let roofs = &self.devices[device].roofs;
             let mut alike = Alike::judge(launch, roofs, self.ceilings, nature, instrument);

@@ -426,7 +426,7 @@ fn are_apart(profile: &Profile, one: &Head, two: &Head) -> bool {
         return true;
     }
     let format = |head: &Head| &profile.sources[usize::from(head.source)].format;
-    let ordinal = |head: &Head| profile.devices.get(usize::from(head.device.0))?.ordinal.as_deref();
+    let ordinal = |head: &Head| profile.devices.get(head.device.position())?.ordinal.as_deref();
     let differ = |one: Option<&str>, two: Option<&str>| one.zip(two).is_some_and(|(a, b)| a != b);
     let is_one_format = format(one) == format(two);
     let started = one.start.zip(two.start);

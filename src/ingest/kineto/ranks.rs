@@ -151,7 +151,7 @@ mod tests {
 
     /// The GPU of a launch.
     fn ordinal(profile: &Profile, device: crate::model::HintId) -> &str {
-        profile.devices[usize::from(device.0)].ordinal.as_deref().unwrap()
+        profile.devices[device.position()].ordinal.as_deref().unwrap()
     }
 
     fn says(profile: &Profile, part: &str) -> usize {

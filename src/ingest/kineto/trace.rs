@@ -255,7 +255,7 @@ mod tests {
             profile.names.get(first.head.operator),
             "aten::cudnn_convolution 32x64x56x56,128x64x3x3 fp16"
         );
-        let device = &profile.devices[usize::from(first.head.device.0)];
+        let device = &profile.devices[first.head.device.position()];
         assert_eq!(device.name.as_deref(), Some("NVIDIA A100-SXM4-80GB"));
         assert_eq!((device.sms, device.ordinal.as_deref()), (Some(108), Some("0")));
         // 2 · 32·128·28·28 · 64·3·3 operations; half the size of input, filter and output in bytes.
@@ -546,7 +546,7 @@ mod tests {
         let profile = read(&inputs, &Options::default()).unwrap();
         let name = |row: usize| {
             let device = profile.launch(row).head.device;
-            profile.devices[usize::from(device.0)].name.as_deref()
+            profile.devices[device.position()].name.as_deref()
         };
         let last = profile.launches.len() - 1;
         assert_eq!((name(0), name(last)), (Some("NVIDIA A100-SXM4-80GB"), None));

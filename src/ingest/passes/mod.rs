@@ -339,7 +339,7 @@ fn is_copy(profile: &Profile, one: &Pass, two: &Pass) -> bool {
 /// Launches that are the same in two passes: where they are there.
 fn pairs(profile: &Profile, host: &Pass, donor: &Pass) -> Vec<(usize, usize)> {
     let mut alike = Alike::default();
-    let ordinal = |id: HintId| profile.devices.get(usize::from(id.0))?.ordinal.as_deref();
+    let ordinal = |id: HintId| profile.devices.get(id.position())?.ordinal.as_deref();
     // GPUs may count their launches each by itself.
     let of = |row: usize| {
         let head = profile.launches.head(row);

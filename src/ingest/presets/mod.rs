@@ -237,7 +237,7 @@ mod tests {
                 .unwrap();
         let launches = profile.iter().map(|launch| {
             let value = |quantity| launch.value(quantity);
-            let device = profile.devices.get(usize::from(launch.head.device.0));
+            let device = profile.devices.get(launch.head.device.position());
             (
                 launch.kernel().to_owned(),
                 device.and_then(|device| device.ordinal.clone()),

@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(launch.value(Quantity::Work(Pipe::Fp16Matrix)), Some(2e6));
         let (bytes, origin) = launch.get(Quantity::DramBytes).unwrap();
         assert_eq!((bytes, origin.kind, launch.head.count), (100.0, OriginKind::Algorithmic, 4));
-        let device = &profile.devices[usize::from(launch.head.device.0)];
+        let device = &profile.devices[launch.head.device.position()];
         assert_eq!(device.compute_capability.as_deref(), Some("9.0"));
         assert_eq!((device.sms, device.memory_bus_bits), (Some(132), Some(5120)));
         let source = &profile.sources[0];

@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(cutlass.head.stream, Some(7));
         assert_eq!(cutlass.head.shape.blocks, Some(24 * 18));
         assert_eq!(
-            profile.devices[usize::from(cutlass.head.device.0)].ordinal.as_deref(),
+            profile.devices[cutlass.head.device.position()].ordinal.as_deref(),
             Some("0")
         );
         let (pipe, flops, origin) = cutlass.work().next().unwrap();

@@ -126,8 +126,7 @@ mod tests {
             .filter_map(|quantity| launch.get(quantity).map(|found| (quantity, found)))
             .collect();
         let Head { id, operator, shape, device, stream, .. } = launch.head;
-        let (operator, device) =
-            (profile.names.get(operator), &profile.devices[usize::from(device.0)]);
+        let (operator, device) = (profile.names.get(operator), &profile.devices[device.position()]);
         format!("{id} {} {operator} {shape:?} {device:?} {stream:?} {values:?}", launch.kernel())
     }
 

@@ -473,7 +473,7 @@ impl<'a> Reading<'a> {
     /// What is known of a device.
     #[must_use]
     pub fn device(&self, id: HintId) -> &DeviceHint {
-        &self.profile.devices[usize::from(id.0)]
+        &self.profile.devices[id.position()]
     }
 
     /// Adds values to a launch of this file that was read before.

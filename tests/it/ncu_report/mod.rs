@@ -126,7 +126,7 @@ fn reports_are_read_as_by_nvidias_own_reader() {
         for row in 0..counts[0] {
             cells += compare((&ours, &theirs), row, is_odd, &mut found);
             let device = |profile: &Profile| {
-                let hint = profile.devices[usize::from(profile.launch(row).head.device.0)].clone();
+                let hint = profile.devices[profile.launch(row).head.device.position()].clone();
                 DeviceHint { observed_memory_clock: None, ..hint }
             };
             cells += 1;
