@@ -114,7 +114,7 @@ pub struct Options {
     pub ceilings: Option<CeilingSet>,
     /// Headroom from which a kernel is flagged; `None` uses the default of the ceilings.
     pub threshold: Option<f64>,
-    /// Smallest savings of a flagged kernel; `None` uses [`roofline::FLAG_FLOOR`].
+    /// Smallest savings of a flagged kernel; `None` uses [`roofline::FLAG_FLOOR`], and less in a short run.
     pub floor: Option<Seconds>,
     /// Share of the run below which savings are ignored; `None` uses [`roofline::FLAG_SHARE`].
     pub floor_share: Option<f64>,
@@ -137,8 +137,8 @@ pub struct Analysis {
     pub ceilings_reason: String,
     /// Headroom from which a kernel is flagged.
     pub threshold: f64,
-    /// Smallest savings of a flagged kernel, besides the share; see [`Analysis::smallest_win`].
-    pub floor: Seconds,
+    /// Smallest savings of a flagged kernel that the user set, besides the share; see [`Analysis::smallest_win`].
+    pub floor: Option<Seconds>,
     /// Share of the run below which savings are ignored.
     pub floor_share: f64,
     /// Least cost of a launch as the profiler measures it.
@@ -318,10 +318,10 @@ fn conclude(
 }
 
 /// Threshold, smallest savings and their smallest share.
-fn limits(options: &Options, ceilings: CeilingSet) -> (f64, Seconds, f64) {
+fn limits(options: &Options, ceilings: CeilingSet) -> (f64, Option<Seconds>, f64) {
     (
         options.threshold.unwrap_or(ceilings.threshold()),
-        options.floor.unwrap_or(roofline::FLAG_FLOOR),
+        options.floor,
         options.floor_share.unwrap_or(roofline::FLAG_SHARE),
     )
 }

@@ -126,7 +126,8 @@ pub(super) fn quoted(names: &[String]) -> String {
 
 /// Formats the first names in quotes, and the number of further ones.
 pub(super) fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 4;
+    // All variants of one model, such as the five of the A100.
+    const SHOWN: usize = 8;
     let more = names.len().saturating_sub(SHOWN);
     let shown = quoted(&names[..names.len() - more]);
     if more == 0 { shown } else { format!("{shown} and {more} more") }

@@ -96,7 +96,7 @@ fn named<T: Copy>(
     known: &[Known<T>],
     what: &str,
 ) -> Result<Vec<Place<T>>, Failure> {
-    let by_name = |name: &str| known.iter().find(|known| known.name == name);
+    let by_name = |name: &str| known.iter().find(|known| known.name.eq_ignore_ascii_case(name));
     let to_stdout = format.and_then(by_name).unwrap_or(&known[0]).format;
     let stdout = || Place { path: PathBuf::from("-"), format: to_stdout };
     let mut places = Vec::new();
@@ -117,6 +117,10 @@ fn named<T: Copy>(
                 Place { path: PathBuf::from("-"), format }
             }
             None if is_mistyped(&text, known) => return Err(no_format(&text, known, what)),
+            None if is_of_gate(&text, known) => {
+                return Err(Failure::usage(format!("-o {text}: only `rooflint gate` writes this"))
+                    .help(format!("rooflint gate RUN --baseline MAIN -o {text}; for a file of that name: -o ./{text}")));
+            }
             None => match by_ending(&text, known) {
                 Some(format) => Place { path: output.clone(), format },
                 None => return Err(no_format(&text, known, what)),
@@ -159,6 +163,28 @@ fn is_mistyped<T>(path: &str, known: &[Known<T>]) -> bool {
         all.any(|one| one.endings.contains(&name) || crate::plain::likeness(one.name, name) > CLOSE)
     };
     path.split_once('=').is_some_and(|(name, _)| is_close(name))
+}
+
+/// Whether a path has the name or the ending of an output that only `gate` has: a report in its place would be taken for it.
+fn is_of_gate<T>(path: &str, known: &[Known<T>]) -> bool {
+    #[cfg(feature = "gate")]
+    {
+        let is_own = |name: &str| known.iter().any(|one| one.name == name);
+        let others: Vec<Known<()>> = report::GATE_OUTPUTS
+            .iter()
+            .filter(|output| !is_own(output.name))
+            .map(|output| Known { name: output.name, endings: output.endings, format: () })
+            .collect();
+        let named = path.split_once('=').map(|(name, _)| name);
+        let is_named =
+            named.is_some_and(|name| others.iter().any(|one| one.name.eq_ignore_ascii_case(name)));
+        is_named || (named.is_none() && by_ending(path, &others).is_some())
+    }
+    #[cfg(not(feature = "gate"))]
+    {
+        let _ = (path, known);
+        false
+    }
 }
 
 fn no_format<T>(path: &str, known: &[Known<T>], what: &str) -> Failure {
@@ -468,11 +494,40 @@ mod tests {
         assert!(asked(&["a.txt"], Some("json")).unwrap_err().starts_with("--format is for"));
     }
 
+    #[cfg(feature = "gate")]
+    #[test]
+    fn what_only_the_gate_writes_is_refused_elsewhere() {
+        let known = [
+            Known { name: "text", endings: &["txt"], format: 0 },
+            Known { name: "json", endings: &["json"], format: 1 },
+        ];
+        let refused =
+            ["benchmark=b.json", "METRICS=x.json", "run.metrics.json", "gate.xml", "junit=a.txt"];
+        for output in refused {
+            let error =
+                places(&[output.into()], None, &known, "report format").unwrap_err().to_string();
+            assert!(error.contains("only `rooflint gate` writes this"), "{output}: {error}");
+        }
+        for (output, path, format) in [
+            ("JSON=a", "a", 1),
+            ("./run.json", "./run.json", 1),
+            ("lr=5.json", "lr=5.json", 1),
+            ("./junit=a.txt", "./junit=a.txt", 0),
+        ] {
+            let expected = Place { path: path.into(), format };
+            assert_eq!(
+                places(&[output.into()], None, &known, "report format").unwrap(),
+                [expected],
+                "{output}"
+            );
+        }
+    }
+
     #[test]
     fn what_asks_for_no_format_is_refused() {
-        let unknown = asked(&["junit=gate.xml"], None).unwrap_err();
-        assert_eq!(unknown, "-o junit=gate.xml: \"junit\" is not a gate format");
-        for path in ["gate", "gate.xml", "jsn", ".txtx", "a.b/c"] {
+        let unknown = asked(&["xunit=gate.yaml"], None).unwrap_err();
+        assert_eq!(unknown, "-o xunit=gate.yaml: \"xunit\" is not a gate format");
+        for path in ["gate", "gate.yaml", "jsn", ".txtx", "a.b/c"] {
             assert_eq!(
                 asked(&[path], None).unwrap_err(),
                 format!("{path}: no gate format has this ending")

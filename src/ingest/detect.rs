@@ -67,7 +67,7 @@ pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestErr
     };
     if claims.is_empty() {
         if let Some(error) = foreign::named(reading) {
-            return Err(error.foreign());
+            return Err(error);
         }
         let all: Vec<_> = detection.answers.iter().collect();
         return Err(reading

@@ -111,7 +111,7 @@ impl Reported for BaselineList<'_> {
         } else {
             document.push(Block::Table(table(&all, now)));
         }
-        document.section("Doubts", vec![Block::lines(doubts(store, filter))]);
+        document.section("Suspicious baselines", vec![Block::lines(doubts(store, filter))]);
         document.section("Unreadable files", vec![Block::lines(unread(store))]);
         document
     }

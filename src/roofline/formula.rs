@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::FLAG_FLOOR;
 use crate::scalar::{Constant, Maybe, Number, Word};
 
 /// Headroom up to which a kernel is near roofline, as good kernels are.
@@ -197,10 +198,11 @@ pub(crate) fn is_launch_floored<N: Number>(measured: N, roofline_time: N, fixed:
     roofline_time.less(fixed) & measured.less(fixed * N::of(LAUNCH_FLOOR))
 }
 
-/// Smallest savings of a flagged kernel.
+/// Smallest savings of a flagged kernel; the usual ones are capped in a short run, those that a user set are not.
 #[inline]
-pub(crate) fn flag_floor<N: Number>(total: N, floor: N, share: N) -> N {
-    (total * share).max(floor.min(total * N::of(NEVER_SMALL)))
+pub(crate) fn flag_floor<N: Number>(total: N, floor: Option<N>, share: N) -> N {
+    let usual = || N::of(FLAG_FLOOR.get()).min(total * N::of(NEVER_SMALL));
+    (total * share).max(floor.unwrap_or_else(usual))
 }
 
 /// Whether a kernel is an opportunity.

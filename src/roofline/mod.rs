@@ -195,17 +195,17 @@ pub fn is_launch_floored(measured: Seconds, roofline_time: Seconds, fixed: Secon
     formula::is_launch_floored(measured.get(), roofline_time.get(), fixed.get())
 }
 
-/// Smallest savings of a flagged kernel, besides 1% of the total.
+/// Smallest savings of a flagged kernel, besides 1% of the total and where a user sets no other.
 pub const FLAG_FLOOR: Seconds = Seconds::new(50e-6);
 
 /// Default share of the total time below which savings are ignored.
 pub const FLAG_SHARE: f64 = 0.01;
 
 /// Returns the smallest savings of a flagged kernel: a share of the total, usually [`FLAG_SHARE`],
-/// and at least `floor`, unless the run is so short that the floor would be more than 5% of it.
+/// and at least `floor`. Without one it is [`FLAG_FLOOR`], but at most 5% of a short run.
 #[must_use]
-pub fn flag_floor(total: Seconds, floor: Seconds, share: f64) -> Seconds {
-    Seconds::new(formula::flag_floor(total.get(), floor.get(), share))
+pub fn flag_floor(total: Seconds, floor: Option<Seconds>, share: f64) -> Seconds {
+    Seconds::new(formula::flag_floor(total.get(), floor.map(Seconds::get), share))
 }
 
 /// Returns `true` if a kernel is an opportunity: far from its roofline, and with enough savings.

@@ -12,19 +12,15 @@ use crate::table::{Fact, Facts};
 pub struct Limits {
     /// Headroom from which a kernel is flagged; by the ceilings if `None`.
     pub threshold: Option<f64>,
-    /// Smallest savings of a flagged kernel, in seconds.
-    pub floor: f64,
+    /// Smallest savings of a flagged kernel, in seconds; the usual ones if `None`.
+    pub floor: Option<f64>,
     /// Share of the run below which savings are ignored.
     pub floor_share: f64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            threshold: None,
-            floor: roofline::FLAG_FLOOR.get(),
-            floor_share: roofline::FLAG_SHARE,
-        }
+        Self { threshold: None, floor: None, floor_share: roofline::FLAG_SHARE }
     }
 }
 
@@ -81,7 +77,7 @@ impl<'a> Summed<'a, '_> {
             || Figure::of(CeilingSet::MeasuredClock.threshold()),
         );
         let total = self.figure("run_measured_s");
-        let [floor, share] = [limits.floor, limits.floor_share].map(Figure::of);
+        let (floor, share) = (limits.floor.map(Figure::of), Figure::of(limits.floor_share));
         Bar {
             threshold: limits.threshold.map_or(usual, Figure::of),
             usual_threshold: usual,

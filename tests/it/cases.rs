@@ -170,7 +170,7 @@ fn answer(case: &Case) -> Option<Answer> {
             seconds("t"),
             seconds("e"),
             input("threshold"),
-            law::flag_floor(seconds("total"), law::FLAG_FLOOR, law::FLAG_SHARE),
+            law::flag_floor(seconds("total"), None, law::FLAG_SHARE),
         )),
         "duration_from_cycles" => Number(law::duration_from_cycles(input("cycles"), clock()).get()),
         "waves" => {

@@ -395,3 +395,41 @@ fn what_is_not_read_is_no_input_and_checks_are_kept_with_any_number_of_threads()
         assert_eq!(of(threads), one);
     }
 }
+
+#[test]
+fn a_table_that_breaks_off_within_a_row_says_so() {
+    let page = fixture("ncu_wide/h200-worked-cases.csv");
+    let page = page.trim_end();
+    let cut = &page[..page.rfind(",\"").unwrap() + 3];
+    let profile = read("cut.csv", cut);
+    let lines = page.lines().count();
+    let says = format!("breaks off in line {lines}, within a row");
+    assert!(profile.checks.iter().any(|check| check.contains(&says)), "{:?}", profile.checks);
+    assert_eq!(profile.sources[0].skips.count, 1);
+    assert_eq!(read("whole.csv", page).checks, [""; 0]);
+    assert_eq!(launches(&profile) + 1, launches(&read("whole.csv", page)));
+}
+
+/// Where all ranks are needed, one whose profiler stopped is an error; messages of a run that wrote a report are none.
+#[test]
+fn a_rank_whose_profiler_stopped_is_missed() {
+    let page = fixture("ncu_wide/h200-worked-cases.csv");
+    let of = |other: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("rank-0.csv"), &page).unwrap();
+        std::fs::write(folder.path().join("rank-1.csv"), other).unwrap();
+        let inputs = ingest::expand(&[folder.path().to_owned()]).unwrap();
+        let whole = Options { whole: true, ..Options::default() };
+        ingest::read(&inputs, &whole)
+            .map(|profile| profile.unread)
+            .map_err(|error| error.to_string())
+    };
+    for bad in ["killed.csv", "permission.csv", "no-kernels.csv", "header-only.csv"] {
+        let error = of(&fixture(&format!("bad/{bad}"))).unwrap_err();
+        assert!(error.contains("rank-1.csv"), "{bad}: {error}");
+    }
+    let log = "==PROF== Connected to process 9\n==PROF== Report: /runs/step.ncu-rep\n";
+    assert_eq!(of(log), Ok(1));
+    let alone = read_text("log.csv", log, &Options::default()).unwrap_err();
+    assert_eq!(alone.next_step(), Some("read that: rooflint /runs/step.ncu-rep"));
+}

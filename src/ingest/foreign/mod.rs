@@ -8,7 +8,8 @@ use super::{IngestError, Reading, nsight};
 use kinds::KINDS;
 use look::Look;
 
-/// What the file is, where it is of a kind that is known and cannot be read.
+/// What the file is, where it is of a kind that is known and cannot be read. What a profiler left that stopped is no foreign
+/// file, but a damaged export.
 pub(super) fn named(reading: &Reading<'_>) -> Option<IngestError> {
     let path = &reading.source.path;
     let look = Look::new(&reading.sample, path);
@@ -19,7 +20,7 @@ pub(super) fn named(reading: &Reading<'_>) -> Option<IngestError> {
         return Some(error);
     }
     let kind = KINDS.iter().find(|kind| (kind.is)(&look))?;
-    Some(reading.error(format!("this is {}", kind.what)).help(filled(kind.help, path)))
+    Some(reading.error(format!("this is {}", kind.what)).help(filled(kind.help, path)).foreign())
 }
 
 /// What the file is, where its name says that its table, which has the columns of a format, is not of kernels.

@@ -262,11 +262,7 @@ impl Mapping {
 
     /// Every column the mapping names, each once.
     pub(in crate::ingest) fn columns(&self) -> Vec<&str> {
-        let mut columns = vec![self.kernel.as_str()];
-        match &self.time {
-            Time::Column(value) => columns.extend(value.columns()),
-            Time::Span { start, end } => columns.extend([&*start.column, &*end.column]),
-        }
+        let mut columns = self.needed();
         columns.extend(self.values.iter().flat_map(Value::columns));
         columns.extend(self.start.iter().map(|start| start.column.as_str()));
         let extents = [&self.grid, &self.block].into_iter().flatten();
@@ -281,8 +277,19 @@ impl Mapping {
         columns
     }
 
-    /// Whether a table may lack this column.
+    /// The columns without which there is no launch.
+    fn needed(&self) -> Vec<&str> {
+        let mut columns = vec![self.kernel.as_str()];
+        match &self.time {
+            Time::Column(value) => columns.extend(value.columns()),
+            Time::Span { start, end } => columns.extend([&*start.column, &*end.column]),
+        }
+        columns
+    }
+
+    /// Whether a table may lack this column: never those of kernel and time, so that `*` leaves what tells a header.
     pub(super) fn is_optional(&self, column: &str) -> bool {
-        self.optional.iter().any(|known| fits(known, column.as_bytes()))
+        let is_listed = self.optional.iter().any(|known| fits(known, column.as_bytes()));
+        is_listed && !self.needed().contains(&column)
     }
 }

@@ -71,6 +71,7 @@ use table::Table;
 
 use super::rows::{Found, Quotes, Rows, fields};
 use super::{IngestError, Reading, Sample};
+use crate::plain::counted;
 
 /// Reads a table by its mapping.
 pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), IngestError> {
@@ -168,7 +169,11 @@ fn read_csv(
                 let reason = if open {
                     "a quoted field has no end".to_owned()
                 } else {
-                    format!("row has {cells} fields, the header {}", header.len())
+                    format!(
+                        "row has {}, the header {}",
+                        counted(cells as u64, "field", "fields"),
+                        header.len()
+                    )
                 };
                 reading.skip(rows.row().line(), None, &rows.row().whole(), reason)?;
             }
@@ -177,7 +182,7 @@ fn read_csv(
     Ok(table.end(reading, left_out))
 }
 
-/// The line that has the most of the mapped columns, and its fields.
+/// The first line that has the mapped columns but for optional ones, or else the one with most of them, and its fields.
 ///
 /// # Errors
 /// When it lacks one, or has one twice.
@@ -190,10 +195,13 @@ fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>)
         let known = columns.iter().filter(is_there).count();
         // Without any match the first line that looks like a table is shown.
         let better = best.as_ref().is_none_or(|(most, _, _)| known > *most);
-        if better && (known > 0 || fields.len() > 1) {
+        // A table further down may have more of the optional ones; its header is met when it is read.
+        let is_header =
+            columns.iter().all(|column| is_there(&column) || mapping.is_optional(column));
+        if is_header || (better && (known > 0 || fields.len() > 1)) {
             best = Some((known, line, fields));
         }
-        if known == columns.len() {
+        if is_header {
             break;
         }
     }
@@ -459,6 +467,19 @@ mod tests {
         assert_eq!(source.skips.first[0].reason, "ends before it starts");
         let only = "Kind,Agent,Name,Begin,End,Wx,Wy,Wz,Gx,Gy,Gz\nMEMORY_COPY,1,c,1,2,1,1,1,1,1,1\n";
         assert!(read(only, AMD).unwrap_err().starts_with("table.csv: no row is a kernel: 1 rows"));
+    }
+
+    /// A row without a time is no header, though all columns are optional; kernel and time never are.
+    #[test]
+    fn a_row_without_a_time_ends_no_table() {
+        let map = "optional = ['*']\n[columns]\nkernel = 'name'\ntime = { column = 't', unit = 'us' }\n\
+            bytes = { column = 'mb', unit = 'MB' }\n";
+        let profile = read("name,t\na,100\nb,\nc,50\nname,t,mb\nd,25,1\n", map).unwrap();
+        let times: Vec<_> = profile.iter().map(|one| one.value(Quantity::Duration)).collect();
+        assert_eq!(times, [Some(100.0 * 1e-6), None, Some(50.0 * 1e-6), Some(25.0 * 1e-6)]);
+        assert_eq!(profile.launch(3).value(Quantity::DramBytes), Some(1e6));
+        let error = read("name,mb\na,1\n", map).unwrap_err();
+        assert!(error.contains("no column \"t\""), "{error}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::ingest::headers::titled_once;
 use crate::ingest::passes::{Formula, Pass};
 use crate::ingest::rows::{Found, Quotes, Row, Rows, fields};
 use crate::ingest::{IngestError, Numerals, Reading};
+use crate::plain::counted;
 
 /// All launches wait for their last counter: so many values fit into half a gigabyte.
 const MOST: usize = 1 << 25;
@@ -117,7 +118,11 @@ pub(in crate::ingest) fn read_long(
         }
         records += 1;
         if let Found::Misfit { cells, .. } = found {
-            let reason = format!("row has {cells} fields, the header {}", header.len());
+            let reason = format!(
+                "row has {}, the header {}",
+                counted(cells as u64, "field", "fields"),
+                header.len()
+            );
             reading.skip(row.line(), None, &row.whole(), reason)?;
         } else {
             pivot.add(reading, row)?;

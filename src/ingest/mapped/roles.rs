@@ -489,7 +489,7 @@ impl<'a> Roles<'a> {
         let mut doubt = Vec::new();
         if self.columns[first].precision().is_none() {
             doubt.push(
-                "add precision = \"fp16_matrix\" or another; without it the FP32 roof is used",
+                "add precision = \"fp16_matrix\" or another; without it the fastest 16-bit or TF32 roof is used",
             );
         }
         if chosen.iter().any(|(_, column)| column.title.is_ambiguous) {

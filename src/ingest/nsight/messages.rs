@@ -170,6 +170,14 @@ pub(in crate::ingest) fn no_table(reading: &Reading<'_>) -> Option<IngestError> 
     if let Some(found) = tagged("==ERROR==") {
         return Some(at(found, "no table: the profiler failed").help("see the profiler's message"));
     }
+    if let Some((number, line)) = tagged("==PROF== Report:") {
+        let report = line.trim_start_matches("==PROF== Report:").trim();
+        return Some(
+            at((number, line), "messages of a run that wrote its report elsewhere")
+                .help(format!("read that: rooflint {report}"))
+                .foreign(),
+        );
+    }
     if let Some(found) = tagged("==PROF==") {
         return Some(
             at(found, "no table follows the profiler's messages")

@@ -21,6 +21,7 @@ use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
     DeviceHint, Dim3, Head, HintId, NameId, Origin, OriginId, OriginKind, Quantity, Shape, Values,
 };
+use crate::plain::counted;
 use crate::predict::operator::Need;
 
 /// Most needs that are kept: every launch of a program may have a shape of its own.
@@ -286,7 +287,7 @@ impl Table {
         let reason = if open {
             "a quoted field has no end".to_owned()
         } else {
-            format!("row has {cells} fields, the header {columns}")
+            format!("row has {}, the header {columns}", counted(cells as u64, "field", "fields"))
         };
         reading.skip(row.line(), None, &text, reason)
     }

@@ -62,6 +62,9 @@ impl Reading<'_> {
             format!("{} fields instead of {width}: cut off or no table row", record.len())
         };
         self.skip(line, None, &text, reason)?;
+        if lost == 0 && record.is_astray() {
+            self.check(&format!("the file breaks off in line {line}, within a row: the launches after it are missing"));
+        }
         self.source.skips.count += lost;
         self.source.rows += lost;
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::ingest::rows::{Found, Quotes, Row, Rows};
 use crate::ingest::{IngestError, Reading};
+use crate::plain::counted;
 
 /// What a line is to the tables of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,10 @@ pub(in crate::ingest) fn read_tables(
                 let reason = if open {
                     "a quoted field has no end".to_owned()
                 } else {
-                    format!("row has {cells} fields, the header {width}")
+                    format!(
+                        "row has {}, the header {width}",
+                        counted(cells as u64, "field", "fields")
+                    )
                 };
                 reading.skip(row.line(), None, &row.whole(), reason)?;
             }

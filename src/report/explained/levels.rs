@@ -90,7 +90,8 @@ pub(super) fn waves(lines: &mut Lines, kernel: &Kernel, explanation: &Explanatio
         "waves",
         view::digits(waves),
         format!(
-            "{blocks} blocks ÷ ({sms} {units} × {resident} that fit at a time, {known}); the {units} have work {} of the time",
+            "{} ÷ ({sms} {units} × {resident} that fit at a time, {known}); the {units} have work {} of the time",
+            view::count(blocks, "block", "blocks"),
             view::percent(used)
         ),
     );

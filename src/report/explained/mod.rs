@@ -189,7 +189,8 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
             "parallelism",
             format!("{} blocks/{}", view::digits(each), units.trim_end_matches('s')),
             format!(
-                "{blocks} blocks ÷ {sms} {units}; at least {} hide latency{threads}",
+                "{} ÷ {sms} {units}; at least {} hide latency{threads}",
+                view::count(blocks, "block", "blocks"),
                 roofline::BLOCKS_PER_SM
             ),
         );

@@ -5,6 +5,7 @@ use crate::analysis::{Analysis, Confidence};
 use crate::report::Report;
 use crate::report::document::Fact;
 use crate::report::view::{Style, count, factor, overall, percent, printable, range, si};
+use crate::roofline;
 use crate::units::Seconds;
 
 /// What the run is, what it can save and what is to be checked, with so many notes: a label and a sentence each.
@@ -225,7 +226,7 @@ fn flagged(report: &Report<'_>) -> Option<String> {
     }
     let why = if floor <= total * analysis.floor_share {
         format!("{} of the run", percent(analysis.floor_share))
-    } else if floor >= analysis.floor {
+    } else if floor >= analysis.floor.unwrap_or(roofline::FLAG_FLOOR) {
         "the minimum for any run".to_owned()
     } else {
         format!("{} of so short a run", percent(floor / total))
@@ -352,19 +353,22 @@ mod tests {
         assert_eq!(modeled(&bench.report()).unwrap(), text);
     }
 
-    /// The floor is 20 µs or 1% of the run, and no more than 5% of a short one.
+    /// The floor is 50 µs or 1% of the run, and no more than 5% of a short one; where it is set to 20 µs, it is that at least.
     #[test]
     fn the_smallest_win_says_where_it_comes_from() {
         let mut bench = bench();
         let analysis = &mut bench.analysis;
-        (analysis.floor, analysis.floor_share) = (ms(0.02), 0.01);
-        let mut why = |milliseconds: f64| {
+        analysis.floor_share = 0.01;
+        let mut why = |milliseconds: f64, floor| {
+            bench.analysis.floor = floor;
             bench.analysis.totals.measured = ms(milliseconds);
             let text = flagged(&bench.report()).unwrap();
             text.split_once("save ≥ ").unwrap().1.to_owned()
         };
-        assert_eq!(why(10.0), "100 µs (1.0% of the run)");
-        assert_eq!(why(1.0), "20.0 µs (the minimum for any run)");
-        assert_eq!(why(0.1), "5.00 µs (5.0% of so short a run)");
+        assert_eq!(why(10.0, None), "100 µs (1.0% of the run)");
+        assert_eq!(why(2.0, None), "50.0 µs (the minimum for any run)");
+        assert_eq!(why(0.1, None), "5.00 µs (5.0% of so short a run)");
+        assert_eq!(why(10.0, Some(ms(0.02))), "100 µs (1.0% of the run)");
+        assert_eq!(why(0.1, Some(ms(0.02))), "20.0 µs (the minimum for any run)");
     }
 }

@@ -101,6 +101,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Quantity;
     use crate::rules::engine::bench_table::kernel;
 
     const NAME: &str = "ampere_sgemm_128x64_nn";
@@ -115,6 +116,31 @@ mod tests {
         assert_eq!((found.estimator, found.confidence), ("pipe", Confidence::High));
         let roofs = 60e9 / 66.9e12 - 60e9 / 494.7e12;
         assert!((found.at_stake_low_s - roofs).abs() < 1e-6, "{}", found.at_stake_low_s);
+    }
+
+    /// NVIDIA quotes the TF32 peak of an H100 at 1830 MHz and that of FP32 at 1980 MHz. At 1755 MHz they are
+    /// 494.7 · 1755 / 1830 and 66.9 · 1755 / 1980 TFLOP/s: 8.0 times as fast, and not 7.4 times.
+    #[test]
+    fn each_peak_is_scaled_from_the_clock_that_it_is_quoted_at() {
+        let at = |clock| {
+            kernel(NAME, 1200.0)
+                .work(Pipe::Fp32Vector, 60e9)
+                .bytes(1e8)
+                .set(Quantity::SmClock, clock)
+        };
+        let found = at(1.755e9).found(&RULE);
+        assert!(found.message.contains("8.0× as fast"), "{}", found.message);
+        let [fp32, tf32] = [66.9e12 * 1755.0 / 1980.0, 494.7e12 * 1755.0 / 1830.0];
+        assert!(
+            (found.at_stake_s - (1.2e-3 - 60e9 / tf32 / 0.8)).abs() < 2e-6,
+            "{}",
+            found.at_stake_s
+        );
+        assert!(
+            (found.at_stake_low_s - (60e9 / fp32 - 60e9 / tf32)).abs() < 1e-6,
+            "{}",
+            found.at_stake_low_s
+        );
     }
 
     #[test]

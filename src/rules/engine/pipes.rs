@@ -215,15 +215,13 @@ impl Subject<'_> {
             return Ok(None);
         }
         let mut stake = self.pipe(to)?;
-        let kernel = self.kernel;
-        let main = kernel.work.iter().max_by(|one, two| one.time.get().total_cmp(&two.time.get()));
-        let main = main.ok_or(Missing("FLOP counters"))?;
-        let memory = kernel.memory_time.unwrap_or(Seconds::ZERO);
+        let main = self.main_work()?;
+        let memory = self.kernel.memory_time.unwrap_or(Seconds::ZERO);
         if main.time <= memory {
             return Ok(None);
         }
-        let peak = |pipe: Pipe| device.need_peak(pipe).map_err(|_| Missing("peak of the pipe"));
-        let ratio = peak(to)? / peak(main.pipe)?;
+        let here = main.peak().ok_or(Missing("FLOP counters"))?;
+        let ratio = self.roof_beside(main, to)? / here;
         if ratio < FASTER {
             return Ok(None);
         }

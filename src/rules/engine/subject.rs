@@ -3,12 +3,12 @@
 use super::finding::{Finding, Stake};
 use super::settings::Settings;
 use super::threshold::{Missing, Threshold};
-use crate::analysis::{Algorithmic, Analysis, DeviceUse, Kernel};
+use crate::analysis::{Algorithmic, Analysis, CeilingSet, DeviceUse, Kernel, Work};
 use crate::catalog::Device;
 use crate::model::{Pipe, Quantity};
 use crate::roofline;
 use crate::taxonomy::Class;
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, FlopsPerSecond, Seconds};
 
 /// A unit whose speed-of-light is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -298,17 +298,39 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// [`Missing`] when a peak is not known or nothing was counted.
     pub fn pipe(&self, to: Pipe) -> Result<Stake, Missing> {
-        let device = self.device()?;
-        let work = self.kernel.work.iter().filter(|work| work.time > Seconds::ZERO);
-        let main = work.max_by(|one, two| one.time.get().total_cmp(&two.time.get()));
-        let main = main.ok_or(Missing("FLOP counters"))?;
-        let rated = device.need_peak(main.pipe).map_err(|_| Missing("peak of the pipe"))?;
-        let clock = main.peak().map_or(1.0, |peak| peak / rated);
-        let peak = device.need_peak(to).map_err(|_| Missing("peak of the other pipe"))? * clock;
+        let main = self.main_work()?;
+        let peak = self.roof_beside(main, to)?;
         let math = roofline::math_time(main.operations, peak);
         let memory = self.kernel.memory_time.unwrap_or(Seconds::ZERO);
         let left = roofline::roofline_time(memory, math) / crate::roofline::achievable::MATRIX;
         Ok(Stake::of(roofline::savings(self.kernel.modeled, left), "pipe"))
+    }
+
+    /// The work that takes longest at its roof.
+    ///
+    /// # Errors
+    /// [`Missing`] when nothing was counted.
+    pub(super) fn main_work(&self) -> Result<&'a Work, Missing> {
+        let work = self.kernel.work.iter().filter(|work| work.time > Seconds::ZERO);
+        let main = work.max_by(|one, two| one.time.get().total_cmp(&two.time.get()));
+        main.ok_or(Missing("FLOP counters"))
+    }
+
+    /// The roof of another pipe, at the clock at which that of this work stands: peaks of two pipes may be quoted at two
+    /// clocks, as those of FP32 (1980 MHz) and TF32 (1830 MHz) of an H100.
+    ///
+    /// # Errors
+    /// [`Missing`] when a peak is not known.
+    pub(super) fn roof_beside(&self, work: &Work, to: Pipe) -> Result<FlopsPerSecond, Missing> {
+        let device = self.device()?;
+        let rated = device.need_peak(work.pipe).map_err(|_| Missing("peak of the pipe"))?;
+        let scale = work.peak().map_or(1.0, |peak| peak / rated);
+        let ran_at_own_clock =
+            self.analysis.ceilings != CeilingSet::Spec && self.get(Quantity::SmClock).is_some();
+        let clocks = device.clock_of(work.pipe).zip(device.clock_of(to));
+        let clocks = clocks.filter(|_| ran_at_own_clock).map_or(1.0, |(here, there)| here / there);
+        let peak = device.need_peak(to).map_err(|_| Missing("peak of the other pipe"))?;
+        Ok(peak * (scale * clocks))
     }
 
     /// A finding of the rule, with what a cure would bring, capped by the kernel's gap.
