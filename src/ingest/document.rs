@@ -142,9 +142,7 @@ impl Document {
     ) -> IngestError {
         let (spot, why) = match fault {
             Fault::Refused(error) => return error,
-            Fault::Broken(Stop::Failed(error)) => {
-                return reading.error(format!("cannot read: {error}")).help(help);
-            }
+            Fault::Broken(Stop::Failed(error)) => return reading.failed(error),
             Fault::Broken(stop) => (self.scanner.spot(), stop.to_string()),
             Fault::At(spot, why) => (spot, why),
         };
@@ -163,3 +161,30 @@ pub(super) fn twice(spot: Spot, key: &str) -> Fault {
 
 pub(super) const LIST: [u8; 2] = *b"[]";
 pub(super) const OBJECT: [u8; 2] = *b"{}";
+
+#[cfg(all(test, feature = "encodings"))]
+mod tests {
+    use std::io::Write;
+
+    use crate::ingest::{Input, Options, read};
+
+    /// Compressed files whose checksum is wrong, beyond what is looked at when they are opened.
+    #[test]
+    fn bytes_that_cannot_be_read_come_with_a_next_step() {
+        let blanks = " ".repeat(600_000);
+        for (start, end) in [
+            ("{\"for\": \"rooflint/launches/1\", \"launches\": [", "]}"),
+            ("{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\"}", "]}"),
+        ] {
+            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            gzip.write_all(format!("{start}{blanks}{end}").as_bytes()).unwrap();
+            let mut bytes = gzip.finish().unwrap();
+            let checksum = bytes.len() - 8;
+            bytes[checksum] ^= 1;
+            let input = Input::Memory("damaged.json.gz".to_owned(), bytes.as_slice().into());
+            let error = read(&[input], &Options::default()).unwrap_err();
+            assert!(error.to_string().contains("cannot read: the gzip data is damaged"), "{error}");
+            assert_eq!(error.next_step(), Some("the file is damaged; copy or export it again"));
+        }
+    }
+}

@@ -300,7 +300,13 @@ mod decoded {
                         let empty = io::BufReader::with_capacity(0, empty);
                         let mut rest =
                             std::mem::replace(&mut **member, GzDecoder::new(empty)).into_inner();
-                        let is_next = rest.fill_buf()?.first() == Some(&0x1f);
+                        // The rest is no longer in `self`: an interruption must not lose it.
+                        while let Err(error) = rest.fill_buf() {
+                            if error.kind() != io::ErrorKind::Interrupted {
+                                return Err(error);
+                            }
+                        }
+                        let is_next = rest.buffer().first() == Some(&0x1f);
                         *self = if is_next {
                             Self::One(Box::new(GzDecoder::new(rest)))
                         } else {
@@ -384,6 +390,24 @@ mod tests {
         let mut all = String::new();
         rest.read_to_string(&mut all).unwrap();
         assert_eq!((head.as_slice(), all.as_str()), (b"ab".as_slice(), "ab"));
+    }
+
+    /// Two members, a byte at a time, and a signal before each.
+    #[cfg(feature = "encodings")]
+    #[test]
+    fn an_interruption_between_two_members_loses_nothing() {
+        use std::io::Write;
+
+        let member = |text: &[u8]| {
+            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            gzip.write_all(text).unwrap();
+            gzip.finish().unwrap()
+        };
+        let bytes = [member(b"one "), member(b"two")].concat();
+        let source = crate::ingest::full::tests::Interrupted::new(&bytes, None);
+        let mut text = String::new();
+        decoded::gzip(Box::new(source)).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "one two");
     }
 
     /// As a log that is written anew, or a copy that is taken back.

@@ -24,6 +24,7 @@ mod document;
 mod duplicates;
 mod error;
 mod foreign;
+mod full;
 mod headers;
 mod import;
 mod input;

@@ -7,6 +7,8 @@
 use std::fmt;
 use std::io::{self, Read};
 
+use super::full::read_some;
+
 /// Bytes asked for at once.
 const CHUNK: usize = 256 * 1024;
 
@@ -112,7 +114,7 @@ impl<R: Read> Scanner<R> {
             }
             self.buffer.resize(2 * self.buffer.len(), 0);
         }
-        let read = self.inner.read(&mut self.buffer[self.end..])?;
+        let read = read_some(&mut self.inner, &mut self.buffer[self.end..])?;
         self.end += read;
         self.is_over = read == 0;
         Ok(read > 0)
@@ -311,6 +313,7 @@ pub(super) fn text(value: &[u8]) -> std::borrow::Cow<'_, [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::full::tests::Interrupted;
 
     /// Gives a few bytes at a time, so that values straddle every border.
     struct Drops<'a>(&'a [u8], usize);
@@ -356,6 +359,14 @@ mod tests {
         }
         assert_eq!(list(b"[]", 1).unwrap().len(), 0);
         assert_eq!(list(b"[1,]", 1).unwrap(), [b"1"]);
+    }
+
+    /// A byte at a time, a signal before each.
+    #[test]
+    fn an_interrupted_read_goes_on() {
+        let mut scanner = Scanner::new(Interrupted::new(b"[1, {}]", None));
+        assert_eq!(scanner.value().unwrap(), b"[1, {}]");
+        assert!(scanner.peek().unwrap().is_none());
     }
 
     #[test]

@@ -73,9 +73,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             Some(format!("the file breaks off at byte {place} of the trace"))
         }
         Err(Stop::Damaged(what)) => Some(format!("the trace is damaged at byte {place} ({what})")),
-        Err(Stop::Failed(error)) => {
-            return Err(reading.error(format!("cannot read: {error}")));
-        }
+        Err(Stop::Failed(error)) => return Err(reading.failed(error)),
     };
     let launches = ranks.kernels();
     if let Some(lost) = lost {

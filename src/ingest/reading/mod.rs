@@ -262,7 +262,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn failed(&self, error: io::Error) -> IngestError {
+    /// The error about this file where its bytes cannot be read.
+    pub(super) fn failed(&self, error: io::Error) -> IngestError {
         let fault = Fault::from(error);
         self.error(fault.message).help(fault.help)
     }

@@ -1,10 +1,11 @@
 //! A table cut into chunks between its lines, for threads that take them apart.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::index::count;
 use super::{BUFFER, LONGEST_ROW};
+use crate::ingest::full::read_up_to;
 
 /// Bytes of a chunk: enough to be worth its way to another thread and back. Tests see many of them.
 const CHUNK: usize = if cfg!(test) { 1 << 12 } else { 2 * BUFFER };
@@ -121,13 +122,9 @@ impl Cutter {
 
     fn read_up_to(&mut self, size: usize, chunk: &mut Chunk) {
         chunk.buffer.resize(chunk.buffer.len().max(size), 0);
-        while chunk.length < size && !self.is_over {
-            match self.source.read(&mut chunk.buffer[chunk.length..size]) {
-                Ok(0) => (self.is_over, chunk.is_last) = (true, true),
-                Ok(read) => chunk.length += read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => (self.is_over, chunk.failed) = (true, Some(error)),
-            }
+        match read_up_to(&mut self.source, &mut chunk.buffer[..size], &mut chunk.length) {
+            Ok(ended) => (self.is_over, chunk.is_last) = (ended, ended),
+            Err(error) => (self.is_over, chunk.failed) = (true, Some(error)),
         }
     }
 

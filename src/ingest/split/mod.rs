@@ -11,7 +11,7 @@ mod line;
 mod marks;
 mod record;
 
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::ops::Range;
 
 use blocks::Blocks;
@@ -24,6 +24,7 @@ pub(super) use record::Record;
 
 use super::IngestError;
 use super::error::Fault;
+use super::full::read_up_to;
 use super::part::Part;
 
 /// Bytes read at once; larger buffers leave the L2 cache, smaller ones cost calls.
@@ -216,15 +217,14 @@ impl Splitter {
     /// Reads until the block has this many bytes, or the source ends or fails.
     fn read_up_to(&mut self, size: usize, block: &mut Block) {
         block.buffer.resize(block.buffer.len().max(size), 0);
-        while block.length < size && !self.ended && self.failed.is_none() {
-            match self.source.read(&mut block.buffer[block.length..size]) {
-                Ok(0) => self.ended = true,
-                Ok(read) => block.length += read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(cause) => {
-                    let lines = self.lines + line_feeds(block.text()) as u64;
-                    self.failed = Some(Failure { lines, why: Why::Source(cause.into()) });
-                }
+        if self.ended || self.failed.is_some() {
+            return;
+        }
+        match read_up_to(&mut self.source, &mut block.buffer[..size], &mut block.length) {
+            Ok(ended) => self.ended = ended,
+            Err(cause) => {
+                let lines = self.lines + line_feeds(block.text()) as u64;
+                self.failed = Some(Failure { lines, why: Why::Source(cause.into()) });
             }
         }
     }

@@ -231,11 +231,7 @@ fn copied(mut bytes: impl Read) -> io::Result<Copy> {
 
 /// Checks what SQLite finds only later, or not at all.
 fn check(path: &Path, reading: &Reading<'_>) -> Result<(), IngestError> {
-    let failed = |error: io::Error| {
-        reading
-            .error(format!("cannot read: {}", plain::io(&error)))
-            .help("check the path and its permissions")
-    };
+    let failed = |error: io::Error| reading.failed(error);
     let mut header = [0_u8; 100];
     let mut file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
