@@ -44,11 +44,13 @@ pub(super) enum Next {
 
 /// A block with its launches.
 pub(super) struct Block {
+    /// The byte at which it begins.
+    pub(super) begin: u64,
     pub(super) header: BlockHeader,
     pub(super) launches: Vec<LaunchResult>,
     /// What is wrong with it, and at which byte.
     pub(super) damage: Option<(u64, String)>,
-    /// Launches that its header counts and that could not be read.
+    /// Launches that its header counts and that could not be read; no more than fit into the bytes that are there.
     pub(super) lost: u32,
     /// Whether the file ends within it.
     pub(super) is_cut: bool,
@@ -82,15 +84,16 @@ impl<R: Read> Blocks<R> {
         let Ok(header) = BlockHeader::decode(bytes.as_slice()) else {
             return Ok(Next::Cut(begin));
         };
-        self.payload(header).map(|block| Next::Block(Box::new(block)))
+        self.payload(begin, header).map(|block| Next::Block(Box::new(block)))
     }
 
     /// Reads the launches of a payload and skips the rest: sources hold the machine code, most of the bytes.
-    fn payload(&mut self, header: BlockHeader) -> io::Result<Block> {
+    fn payload(&mut self, begin: u64, header: BlockHeader) -> io::Result<Block> {
         let mut left = u64::from(header.payload);
         let (first, results) = (header.sources, header.results);
-        let mut block =
-            Block { header, launches: Vec::new(), damage: None, lost: results, is_cut: false };
+        let launches = Vec::new();
+        let mut block = Block { begin, header, launches, damage: None, lost: 0, is_cut: false };
+        let start = self.at;
         let mut entry = 0;
         while left > 0 && block.damage.is_none() && !block.is_cut {
             let begin = self.at;
@@ -119,19 +122,21 @@ impl<R: Read> Blocks<R> {
                 break;
             };
             match LaunchResult::decode(bytes.as_slice()) {
-                Ok(launch) => {
-                    block.launches.push(launch);
-                    block.lost -= 1;
-                }
+                Ok(launch) => block.launches.push(launch),
                 Err(error) => block.damage = Some((begin, error.to_string())),
             }
         }
         if block.damage.is_some() {
             block.is_cut = !self.skip(left)?;
         }
-        if block.damage.is_none() && block.lost > 0 && !block.is_cut {
+        let missing = u64::from(results).saturating_sub(block.launches.len() as u64);
+        if block.damage.is_none() && missing > 0 && !block.is_cut {
             block.damage = Some((self.at, "it has fewer launches than its header says".to_owned()));
         }
+        // The header may count anything: an entry has at least its size, and those of sources come first.
+        let entries = ((self.at - start) / 4).saturating_sub(u64::from(first));
+        let room = entries.saturating_sub(block.launches.len() as u64);
+        block.lost = u32::try_from(missing.min(room)).unwrap_or(u32::MAX);
         Ok(block)
     }
 

@@ -88,6 +88,11 @@ fn block(mut header: BlockHeader, launches: &[LaunchResult]) -> Vec<u8> {
     [sized(&header.encode_to_vec()), payload].concat()
 }
 
+/// What stands before the blocks.
+fn head() -> Vec<u8> {
+    [b"NVR\0", sized(&FileHeader { version: Some(7) }.encode_to_vec()).as_slice()].concat()
+}
+
 /// A report in several blocks; half of the names come after all launches, and a block in between holds nothing.
 fn report(launches: &[LaunchResult], names: &[Vec<u8>]) -> Vec<u8> {
     let (early, late) = names.split_at(names.len() / 2);
@@ -99,8 +104,7 @@ fn report(launches: &[LaunchResult], names: &[Vec<u8>]) -> Vec<u8> {
     let session = Session { versions: vec![version], command: b"ncu --set full app".to_vec() };
     let process = Some(Process { id: page().launch(0).head.process });
     let (first, rest) = launches.split_at(launches.len() / 2);
-    let mut all = b"NVR\0".to_vec();
-    all.extend(sized(&FileHeader { version: Some(7) }.encode_to_vec()));
+    let mut all = head();
     all.extend(block(BlockHeader { session: Some(session), ..BlockHeader::default() }, &[]));
     let header =
         BlockHeader { strings: strings(early), process: process.clone(), ..BlockHeader::default() };
@@ -176,6 +180,74 @@ fn a_report_that_breaks_off_keeps_what_is_whole_and_says_so() {
     }
     let cut = read_bytes(&whole[..whole.len() * 2 / 3], true).unwrap_err();
     assert!(cut.contains("breaks off after launch"), "{cut}");
+}
+
+/// A report that ends 10 bytes before it should, in its only block.
+#[test]
+fn a_report_that_breaks_off_in_a_payload_names_the_block() {
+    let (mut launches, names) = launches();
+    launches.truncate(1);
+    // Magic, size and header: 4 + 4 + 2 bytes.
+    let begin = 10;
+    let strings = Some(Strings { all: names });
+    let block = block(BlockHeader { strings, ..BlockHeader::default() }, &launches);
+    let whole = [head(), block].concat();
+    let found = read_bytes(&whole, true).unwrap();
+    assert_eq!(found.launches.len(), 1);
+    let error = read_bytes(&whole[..whole.len() - 10], false).unwrap_err();
+    let told = format!("the report breaks off after launch 0 (byte {begin}): what follows is lost");
+    assert!(error.contains(&told), "{error}");
+}
+
+/// Two blocks that count 4,294,967,295 launches each without a byte of them, between two launches.
+#[test]
+fn launches_that_no_payload_can_hold_are_not_counted() {
+    let (mut launches, names) = launches();
+    launches.truncate(2);
+    let strings = Some(Strings { all: names });
+    let empty = |payload| {
+        let header = BlockHeader { results: u32::MAX, payload, ..BlockHeader::default() };
+        sized(&header.encode_to_vec())
+    };
+    let first = block(BlockHeader { strings, ..BlockHeader::default() }, &launches[..1]);
+    let last = block(BlockHeader::default(), &launches[1..]);
+    let impossible = [head(), first.clone(), empty(0), empty(0), last.clone()].concat();
+    let found = read_bytes(&impossible, false).unwrap();
+    let ids = |found: &Profile| found.iter().map(|launch| launch.head.id).collect::<Vec<_>>();
+    assert_eq!((ids(&found), found.sources[0].skips.count), (vec![0, 1], 2));
+    // 22 bytes have room for five entries: two empty ones are launches without anything, the third is longer than what is
+    // left, so three are lost.
+    let entries = [0, 0, 99_u32].map(u32::to_le_bytes).concat();
+    let damaged = [empty(22), entries, vec![0; 10]].concat();
+    let found = read_bytes(&[head(), first, damaged, last].concat(), false).unwrap();
+    assert_eq!((ids(&found), found.sources[0].skips.count), (vec![0, 1, 2, 6], 3));
+    let seed = [head(), empty(0), empty(0)].concat();
+    let path = root().join("fuzz/corpus/ncu-rep/found-counts-without-launches");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &seed).unwrap();
+    }
+    assert!(fs::read(&path).unwrap() == seed, "run with BLESS=1 to write it");
+}
+
+/// A compressed report whose checksum is wrong, beyond what is looked at when it is opened.
+#[cfg(feature = "encodings")]
+#[test]
+fn bytes_that_cannot_be_read_come_with_a_next_step() {
+    use std::io::Write;
+
+    let payload = sized(&vec![0; 600_000]);
+    let size = u32::try_from(payload.len()).unwrap();
+    let header = BlockHeader { sources: 1, payload: size, ..BlockHeader::default() };
+    let whole = [head(), sized(&header.encode_to_vec()), payload].concat();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&whole).unwrap();
+    let mut bytes = gzip.finish().unwrap();
+    let checksum = bytes.len() - 8;
+    bytes[checksum] ^= 1;
+    let input = Input::Memory("made.ncu-rep.gz".to_owned(), bytes.as_slice().into());
+    let error = read(&[input], &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("cannot read: the gzip data is damaged"), "{error}");
+    assert_eq!(error.next_step(), Some("the file is damaged; copy or export it again"));
 }
 
 #[test]

@@ -136,11 +136,8 @@ struct Report {
 
 fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut file = Blocks::new(reading.bytes());
-    let failed = |reading: &Reading<'_>, error: &std::io::Error| {
-        reading.error(format!("cannot read: {error}"))
-    };
     let mut unknown = None;
-    match file.start().map_err(|error| failed(reading, &error))? {
+    match file.start().map_err(|error| reading.failed(error))? {
         Start::Version(Some(VERSION)) => {}
         Start::Version(version) => {
             let version = version.map_or_else(|| "none".to_owned(), |one| one.to_string());
@@ -158,7 +155,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut pending: VecDeque<Pending> = VecDeque::new();
     let (mut found, mut ranges) = (0_u32, 0_u64);
     loop {
-        let block = match file.next().map_err(|error| failed(reading, &error))? {
+        let block = match file.next().map_err(|error| reading.failed(error))? {
             Next::Block(block) => block,
             Next::End => break,
             Next::Cut(at) => {
@@ -177,7 +174,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         let process = header.process.map_or(0, |process| process.id);
         for launch in block.launches {
             pending.push_back(Pending { id: found, process, launch });
-            found += 1;
+            found = found.saturating_add(1);
         }
         if let Some((at, what)) = block.damage {
             let reason =
@@ -185,14 +182,14 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
             reading.skip(u64::from(found), None, "", reason)?;
             reading.source.skips.count += u64::from(block.lost.saturating_sub(1));
             // Launches keep the numbers that the raw page gives them.
-            found += block.lost;
+            found = found.saturating_add(block.lost);
         }
         while pending.front().is_some_and(|one| report.knows(&one.launch)) {
             let Some(one) = pending.pop_front() else { break };
             report.take(reading, &one)?;
         }
         if block.is_cut {
-            cut(reading, header.payload.into(), found)?;
+            cut(reading, block.begin, found)?;
             break;
         }
     }
