@@ -1,5 +1,6 @@
 //! Where bytes come from: files, the standard input, directories and patterns, compressed or not.
 
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::ahead::Ahead;
 use super::error::Fault;
 use super::{IngestError, Options, import};
+#[cfg(feature = "frames")]
+use crate::table::frames::Rows;
 
 /// One thing to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +103,8 @@ pub(super) struct Opened {
     pub(super) bytes: Box<dyn Read + Send>,
     /// What was done to get there, such as `gzip, UTF-16LE with BOM`.
     pub(super) encoding: String,
+    /// What a launch table in Parquet says of itself.
+    pub(super) metadata: BTreeMap<String, String>,
     /// Threads that are busy with it.
     pub(super) threads: usize,
     /// Whether nothing was done to get there.
@@ -190,6 +195,7 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
             #[cfg(feature = "sqlite")]
             is_plain: false,
             encoding: "through `ncu --import`, UTF-8".to_owned(),
+            metadata: BTreeMap::new(),
             threads: 1,
         });
     }
@@ -230,9 +236,15 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
     let is_ahead = compression.is_some() && options.threads() > 1;
     let raw: Box<dyn Read + Send> = if is_ahead { Box::new(Ahead::new(raw)) } else { raw };
     let (head, mut raw) = peek(raw, 4)?;
+    #[cfg_attr(not(feature = "frames"), expect(unused_mut, reason = "only Parquet has any"))]
+    let mut metadata = BTreeMap::new();
     let (bytes, text): (Box<dyn Read + Send>, _) = match head.as_slice() {
         #[cfg(feature = "frames")]
-        b"PAR1" => (parquet(raw)?, "UTF-8"),
+        b"PAR1" => {
+            let mut rows = parquet(raw)?;
+            metadata = rows.take_metadata();
+            (Box::new(rows), "UTF-8")
+        }
         [0xff, 0xfe, ..] => (decoded::utf16(raw)?, "UTF-16LE with BOM"),
         [0xfe, 0xff, ..] => (decoded::utf16(raw)?, "UTF-16BE with BOM"),
         [0xef, 0xbb, 0xbf, ..] => {
@@ -247,13 +259,14 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
         #[cfg(feature = "sqlite")]
         is_plain: encoding == "UTF-8",
         encoding,
+        metadata,
         threads: 1 + usize::from(is_ahead),
     })
 }
 
 /// A launch table in Parquet as the CSV it would be, so that only the table knows frames.
 #[cfg(feature = "frames")]
-fn parquet(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>, Fault> {
+fn parquet(raw: Box<dyn Read + Send>) -> Result<Rows, Fault> {
     /// The format needs all of a file at once.
     const LARGEST: u64 = 1 << 30;
 
@@ -266,9 +279,7 @@ fn parquet(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>, Fault> {
     if bytes.len() as u64 > LARGEST {
         return Err(refused("this Parquet file exceeds 1 GiB".to_owned()));
     }
-    let rows =
-        crate::table::frames::Rows::open(bytes).map_err(|error| refused(error.to_string()))?;
-    Ok(Box::new(rows))
+    Rows::open(bytes).map_err(|error| refused(error.to_string()))
 }
 
 /// What the feature `encodings` reads beside plain UTF-8.

@@ -13,20 +13,17 @@ use polars_io::parquet::read::{ParallelStrategy, ParquetReader};
 use polars_io::parquet::write::{KeyValueMetadata, ParquetWriter, StatisticsOptions};
 use polars_io::prelude::SerReader;
 
-use super::SCHEMA;
 use super::cell::{Cell, Form};
 use super::columns::{LaunchColumn, columns};
 use super::facts::{Fact, Facts};
-use super::frames::FrameError;
+use super::frames::{FrameError, named};
 use super::quiet::quietly;
 use super::row::Row;
+use super::{SCHEMA, SCHEMA_KEY};
 use crate::model::{Launch, Profile, Quantity};
 
 /// Largest number of rows in a row group: what a reader holds at once.
 pub const ROWS_PER_GROUP: usize = 131_072;
-
-/// Key of the schema version in the metadata of a part.
-pub const SCHEMA_KEY: &str = "rooflint.schema";
 
 fn kind(form: Form) -> DataType {
     match form {
@@ -52,7 +49,8 @@ pub fn write_part(
     let fields = columns().iter().map(|one| Field::new(one.name.as_str().into(), kind(one.form)));
     let schema: Schema = fields.collect();
     let own = (SCHEMA_KEY.to_owned(), SCHEMA.to_owned());
-    let metadata = metadata.into_iter().chain([own]).collect();
+    let others = metadata.into_iter().filter(|(key, _)| key != SCHEMA_KEY);
+    let metadata = std::iter::once(own).chain(others).collect();
     let mut writer = ParquetWriter::new(to)
         .with_statistics(StatisticsOptions::full())
         .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata)))
@@ -225,10 +223,10 @@ impl Part {
         let pairs = footer.key_value_metadata().clone().unwrap_or_default();
         let metadata: Vec<(String, String)> =
             pairs.into_iter().filter_map(|pair| Some((pair.key, pair.value?))).collect();
-        let schema = metadata.iter().find(|(key, _)| key == SCHEMA_KEY).map(|(_, value)| value);
-        if schema.map(String::as_str) != Some(SCHEMA) {
+        let schema = named(&metadata);
+        if schema != Some(SCHEMA) {
             let found = schema.map_or("none".to_owned(), |other| format!("{other:?}"));
-            let message = format!("its {SCHEMA_KEY} is {found} (expected {SCHEMA:?})");
+            let message = format!("its schema is {found} (expected {SCHEMA:?})");
             return Err(FrameError::NoLaunches(message));
         }
         let groups = footer.row_groups.iter().map(|group| {

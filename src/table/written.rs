@@ -7,9 +7,9 @@ use std::io;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::SCHEMA;
 use super::cell::{Cell, Form, guarded};
 use super::columns::{LaunchColumn, columns};
+use super::{SCHEMA, SCHEMA_KEY};
 use crate::model::{Launch, Origin, Profile, Quantity};
 
 /// Key of the notes that change what the figures mean, one a line.
@@ -201,7 +201,7 @@ impl<'p> Table<'p> {
             })
             .collect();
         let mut head = vec![
-            ("schema".to_owned(), SCHEMA.to_owned()),
+            (SCHEMA_KEY.to_owned(), SCHEMA.to_owned()),
             ("rooflint".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("inputs".to_owned(), inputs.join("; ")),
             ("notes".to_owned(), profile.notes.join("; ")),

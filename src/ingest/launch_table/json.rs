@@ -16,7 +16,7 @@ use crate::ingest::document::{Document, Fault, LIST, OBJECT, Written, twice};
 use crate::ingest::scan::Spot;
 use crate::ingest::{IngestError, Reading};
 use crate::plain;
-use crate::table::{CHECKS, SCHEMA, guarded};
+use crate::table::guarded;
 
 /// What the document is, and what to do where it is not whole.
 const TABLE: [&str; 2] =
@@ -72,7 +72,7 @@ impl Rows<'_, '_> {
                 "launches" if are_there => return Err(twice(spot, &key)),
                 "metadata" => {
                     let Metadata(metadata) = document.value()?.read()?;
-                    self.describe(metadata)?;
+                    self.launches.describe(self.reading, metadata)?;
                     is_described = true;
                 }
                 "launches" => {
@@ -104,26 +104,6 @@ impl Rows<'_, '_> {
             return Err(Fault::At(document.spot()?, "\"launches\" is missing".to_owned()));
         }
         kept.iter().try_for_each(|(start, text)| self.launch(Written { start: *start, text }))
-    }
-
-    /// Takes the metadata.
-    fn describe(&mut self, metadata: BTreeMap<String, String>) -> Result<(), IngestError> {
-        match metadata.get("schema").map(String::as_str) {
-            Some(SCHEMA) | None => {}
-            Some(other) => {
-                return Err(self
-                    .reading
-                    .error(format!(
-                        "this is a launch table of an unsupported version: {other:?}, not {SCHEMA:?}"
-                    ))
-                    .help("convert the export again: rooflint convert EXPORT.csv -o launches.json"));
-            }
-        }
-        for check in metadata.get(CHECKS).map_or("", String::as_str).lines() {
-            self.reading.check(check);
-        }
-        self.launches.metadata = metadata;
-        Ok(())
     }
 
     /// Reads one launch. What is missing or an empty text is left out, so that a launch costs what it has.

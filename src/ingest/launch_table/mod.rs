@@ -14,7 +14,7 @@ use super::{Format, IngestError, Reading, Sample, Sniff, sums};
 use crate::model::{
     DeviceHint, Head, HintId, OriginId, OriginKind, Profiler, Quantity, Source, Values,
 };
-use crate::table::{Header, Row, TELLING, Value};
+use crate::table::{CHECKS, Header, Row, SCHEMA, TELLING, Value, named_schema};
 
 pub(super) const FORMAT: Format = Format {
     name: "launch-table",
@@ -63,6 +63,8 @@ fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     let titles = reading.header(|line| may_be_header(line) && is_header(&fields(line)), |_| {})?;
     let mut launches = Launches { width: titles.len(), ..Launches::default() };
     launches.set(reading, titles);
+    let metadata = reading.take_metadata();
+    launches.describe(reading, metadata)?;
     let mut records = reading.records();
     while let Some(record) = records.next()? {
         let line = record.line();
@@ -116,6 +118,32 @@ struct Launches {
 }
 
 impl Launches {
+    /// Takes what the table says of itself, and repeats what it says of its figures.
+    ///
+    /// # Errors
+    /// When it is a table of another version.
+    fn describe(
+        &mut self,
+        reading: &mut Reading<'_>,
+        metadata: BTreeMap<String, String>,
+    ) -> Result<(), IngestError> {
+        match named_schema(|key| metadata.get(key).map(String::as_str)) {
+            Some(SCHEMA) | None => {}
+            Some(other) => {
+                return Err(reading
+                    .error(format!(
+                        "this is a launch table of an unsupported version: {other:?}, not {SCHEMA:?}"
+                    ))
+                    .help("convert the export again: rooflint convert EXPORT.csv -o launches.json"));
+            }
+        }
+        for check in metadata.get(CHECKS).map_or("", String::as_str).lines() {
+            reading.check(check);
+        }
+        self.metadata = metadata;
+        Ok(())
+    }
+
     /// Takes the columns from a header.
     fn set(&mut self, reading: &mut Reading<'_>, titles: Vec<String>) {
         self.header = Header::new(&titles);
@@ -319,7 +347,6 @@ mod tests {
     use super::*;
     use crate::ingest::{Input, Options, read, read_text};
     use crate::model::Profile;
-    use crate::table::SCHEMA;
 
     fn profile(text: &str) -> Profile {
         read_text("table.csv", text.to_owned().leak(), &Options::default()).unwrap()
@@ -413,6 +440,30 @@ mod tests {
             let later = text("rooflint/launches/99", is_behind).leak();
             let error = read_text("later.json", later, &Options::default()).unwrap_err();
             assert!(error.to_string().contains("\"rooflint/launches/99\""), "{error}");
+        }
+    }
+
+    /// What CSV has no place for: how bytes were derived, and that the profiler reported an error.
+    #[cfg(feature = "frames")]
+    #[test]
+    fn parquet_tells_the_same_of_its_figures_as_json() {
+        let export = "==ERROR== An error occurred\n\
+            ID,Process ID,Kernel Name,Grid Size,Block Size,Device,CC,gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum\n\
+            ,,,,,,,ns,byte,byte\n0,7,k,\"(1, 1, 1)\",\"(32, 1, 1)\",0,8.0,1000,300,200\n";
+        let found = read_text("err.csv", export, &Options::default()).unwrap();
+        let table = crate::table::Table::of(&found);
+        let parquet = crate::table::frames::parquet(&table).unwrap();
+        let told = |name: &str, bytes: &[u8]| {
+            let input = Input::Memory(name.to_owned(), bytes.into());
+            let found = read(&[input], &Options::default()).unwrap();
+            let (bytes, origin) = found.launch(0).dram_bytes().unwrap();
+            (found.checks.clone(), bytes.get(), origin.formula.clone())
+        };
+        let error = "the profiler reported an error, so launches may be missing: An error occurred";
+        let formula = "dram__bytes_read.sum + dram__bytes_write.sum".to_owned();
+        for (name, bytes) in [("t.json", table.json().into_bytes()), ("t.parquet", parquet)] {
+            let checks = vec![format!("{name}: err.csv: {error}")];
+            assert_eq!(told(name, &bytes), (checks, 500.0, formula.clone()));
         }
     }
 

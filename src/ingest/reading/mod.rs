@@ -3,6 +3,7 @@
 mod shared;
 mod skipped;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 #[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
@@ -48,6 +49,8 @@ pub struct Reading<'a> {
     /// The file itself, if its bytes are on a disk as they are read.
     #[cfg(feature = "sqlite")]
     file: Option<PathBuf>,
+    /// What a launch table in Parquet says of itself.
+    metadata: BTreeMap<String, String>,
     lines: u64,
     /// Bytes read as lines.
     read: u64,
@@ -126,6 +129,7 @@ impl<'a> Reading<'a> {
                 }
                 _ => None,
             },
+            metadata: opened.metadata,
             lines: 0,
             read: 0,
             idle: 0,
@@ -278,6 +282,11 @@ impl<'a> Reading<'a> {
     #[cfg(feature = "sqlite")]
     pub(super) fn file(&self) -> Option<&Path> {
         self.file.as_deref()
+    }
+
+    /// Takes what a launch table in Parquet says of itself, beside the CSV that it is read as.
+    pub(super) fn take_metadata(&mut self) -> BTreeMap<String, String> {
+        std::mem::take(&mut self.metadata)
     }
 
     /// What is left of the file, for formats that are no text.

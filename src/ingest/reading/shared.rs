@@ -1,5 +1,7 @@
 //! A file that several threads read.
 
+use std::collections::BTreeMap;
+
 use super::{Bytes, Reading};
 use crate::ingest::lines::{Lines, Understand};
 use crate::ingest::observed::Observed;
@@ -24,6 +26,7 @@ impl<'a> Reading<'a> {
             bytes: None,
             #[cfg(feature = "sqlite")]
             file: None,
+            metadata: BTreeMap::new(),
             lines: 0,
             read: 0,
             idle: 0,

@@ -22,6 +22,7 @@ pub use rows::Rows;
 
 use super::cell::{self, Form};
 use super::columns::LaunchColumn;
+use super::named_schema;
 use super::quiet::quietly;
 use super::written::{Cells, Table};
 use crate::model::{Launch, NameId, OriginKind, Profile};
@@ -45,6 +46,9 @@ pub enum FrameError {
     /// A column is there twice.
     #[error("the column {0:?} is given twice; keep one of them")]
     Twice(String),
+    /// The metadata have a key twice, with different texts.
+    #[error("the key {0:?} of its metadata is given twice; keep one of them")]
+    Key(String),
     /// A column of launches has a type that is not read.
     #[error(
         "the column {column:?} has the type {kind}; write it as text, float64, int64 or uint64"
@@ -139,8 +143,8 @@ fn opened<R: MmapBytesReader>(file: R) -> Result<(ParquetReader<R>, Metadata), F
 }
 
 /// Returns the schema that metadata name.
-fn named(metadata: &[(String, String)]) -> Option<&str> {
-    metadata.iter().find(|(key, _)| key == "schema").map(|(_, schema)| schema.as_str())
+pub(super) fn named(metadata: &[(String, String)]) -> Option<&str> {
+    named_schema(|name| Some(metadata.iter().find(|(key, _)| key == name)?.1.as_str()))
 }
 
 /// Reads the columns.
@@ -475,5 +479,30 @@ mod tests {
         other.metadata.push(("schema".to_owned(), "rooflint/launches/2".to_owned()));
         let error = read(parquet(&other).unwrap()).unwrap_err().to_string();
         assert!(error.contains("expected \"rooflint/launches/1\""), "{error}");
+    }
+
+    /// Parts of partitioned tables had the schema under both keys.
+    #[test]
+    fn metadata_name_the_schema_by_either_key_and_say_nothing_twice() {
+        let launches = two_launches();
+        let mut table = Table::of(&launches);
+        table.columns.retain(|(name, _)| name != "launches");
+        let add = |table: &mut Table<'_>, key: &str, text: &str| {
+            table.metadata.push((key.to_owned(), text.to_owned()));
+        };
+        table.metadata.clear();
+        add(&mut table, "rooflint.schema", "rooflint/launches/1");
+        assert_eq!(read(parquet(&table).unwrap()).unwrap(), table.csv());
+        add(&mut table, "checks", "one");
+        add(&mut table, "checks", "one");
+        let mut rows = Rows::open(parquet(&table).unwrap()).unwrap();
+        assert_eq!(rows.take_metadata()["checks"], "one");
+        add(&mut table, "checks", "two");
+        let error = read(parquet(&table).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("the key \"checks\" of its metadata is given twice"), "{error}");
+        table.metadata.retain(|(key, _)| key != "checks");
+        add(&mut table, "checks", &"x".repeat(16 << 20));
+        let error = read(parquet(&table).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("its metadata exceed 16 MiB"), "{error}");
     }
 }

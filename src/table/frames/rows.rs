@@ -1,6 +1,6 @@
 //! The canonical launch table in Parquet, as the CSV that it would be.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Cursor, Read};
 
 use polars::prelude::{ArrowDataType, DataFrame};
@@ -17,9 +17,14 @@ use crate::table::{Cells, SCHEMA, TELLING};
 /// How many rows become text at a time: as text they take several times what they take in a frame.
 const ROWS_OF_TEXT: usize = 1 << 13;
 
+/// Metadata of more bytes than this are not those of a launch table.
+const MOST_METADATA: usize = 16 << 20;
+
 /// The canonical launch table in Parquet, read as the CSV that it would be, some rows at a time.
 pub struct Rows {
     bytes: Vec<u8>,
+    /// What the table says of itself.
+    metadata: BTreeMap<String, String>,
     footer: FileMetadataRef,
     height: usize,
     /// Columns that are read, where that is not all of them, and the others.
@@ -51,11 +56,10 @@ impl Rows {
             if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {
                 return Err(FrameError::Twice((*twice).to_owned()));
             }
-            Ok((readable(&mut reader)?, footer))
+            Ok((unique(metadata)?, readable(&mut reader)?, footer))
         };
-        let (found, footer): ((Vec<String>, Vec<String>), FileMetadataRef) =
+        let (metadata, (columns, left), footer) =
             quietly(open).unwrap_or(Err(FrameError::Damaged))?;
-        let (columns, left) = found;
         let columns = (!left.is_empty()).then_some(columns);
         let height = footer.num_rows;
         // A footer that says less would hide rows.
@@ -67,9 +71,17 @@ impl Rows {
             return Err(FrameError::Damaged);
         }
         let (frame, text) = (DataFrame::default(), Cursor::default());
-        let mut rows = Self { bytes, footer, height, columns, left, frame, used: 0, next: 0, text };
+        let (used, next) = (0, 0);
+        let mut rows =
+            Self { bytes, metadata, footer, height, columns, left, frame, used, next, text };
         rows.more()?;
         Ok(rows)
+    }
+
+    /// Takes what the table says of itself, which CSV has no place for.
+    #[must_use]
+    pub fn take_metadata(&mut self) -> BTreeMap<String, String> {
+        std::mem::take(&mut self.metadata)
     }
 
     /// Makes the next rows text.
@@ -135,6 +147,25 @@ impl Read for Rows {
         })?;
         self.text.read(buffer)
     }
+}
+
+/// Metadata by their keys.
+///
+/// # Errors
+/// When there are too many, or a key has two texts.
+fn unique(metadata: Vec<(String, String)>) -> Result<BTreeMap<String, String>, FrameError> {
+    let mut left = MOST_METADATA;
+    let mut known = BTreeMap::new();
+    for (key, text) in metadata {
+        left = left
+            .checked_sub(key.len() + text.len())
+            .ok_or_else(|| FrameError::NoLaunches("its metadata exceed 16 MiB".to_owned()))?;
+        match known.get(&key) {
+            Some(other) if *other != text => return Err(FrameError::Key(key)),
+            _ => known.insert(key, text),
+        };
+    }
+    Ok(known)
 }
 
 /// Columns of a file that can be read, and others, which no launch table has.

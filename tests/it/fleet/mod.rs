@@ -200,7 +200,7 @@ fn every_part_has_every_column_and_is_sorted_by_kernel() {
     let opened = Part::open(&part).unwrap();
     assert_eq!(opened.height(), 46);
     let own = |key: &str| opened.metadata.iter().find(|(known, _)| known == key).map(|one| &*one.1);
-    assert_eq!(own("rooflint.schema"), Some(rooflint::table::SCHEMA));
+    assert_eq!(own("schema"), Some(rooflint::table::SCHEMA));
     let schema = rooflint::table::SCHEMA;
     let table = rooflint::table::frames::read_table(&part, schema, false).unwrap();
     let names: Vec<&str> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
