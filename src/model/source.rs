@@ -194,6 +194,12 @@ impl DeviceHint {
         self.compute_capability.as_deref().or(self.gfx.as_deref())
     }
 
+    /// Whether instructions that add or multiply two FP32 numbers at once are counted apart from those on one (`FADD2`,
+    /// `FMUL2`, `FFMA2`). Nsight Compute's roofline rule asks for their counters on these compute capabilities and no other.
+    pub(crate) fn counts_packed_fp32(compute_capability: &str) -> bool {
+        matches!(compute_capability, "10.0" | "10.3")
+    }
+
     /// Takes attributes of zero, and clocks beyond all, for unknown.
     pub(crate) fn forget_impossible(&mut self) {
         for clock in

@@ -98,6 +98,50 @@ fn ranges_alone_are_named_in_the_error() {
     assert!(error.contains("no kernel launch; 2 results of range replay are not read"), "{error}");
 }
 
+/// 10 + 20 + 2 × 30 FLOP of single operations, and 2 × (1 + 2 + 2 × 3) of packed ones, which B200 and B300 count apart.
+#[test]
+fn packed_single_precision_that_was_not_collected_leaves_the_count_open() {
+    const OPEN: f64 = f64::INFINITY;
+    let work = |capability, counts: &[(&str, &'static str)]| {
+        let name = |op: &str| format!("smsp__sass_thread_inst_executed_op_{op}_pred_on.sum");
+        let rows = counts
+            .iter()
+            .map(|(op, count)| (0, capability, name(op).leak() as &'static str, "inst", *count));
+        let time = (0, capability, TIME, "ns", "1000000");
+        let profile = read(&std::iter::once(time).chain(rows).collect::<Vec<Row>>());
+        let launch = profile.launch(0);
+        let (flops, origin) = launch.get(Quantity::Work(Pipe::Fp32Vector))?;
+        Some((flops, origin.low, origin.high))
+    };
+    let single = [("fadd", "10"), ("fmul", "20"), ("ffma", "30")];
+    let packed = [("fadd2", "1"), ("fmul2", "2"), ("ffma2", "3")];
+    let all = [single, packed].concat();
+    for capability in ["10.0", "10.3"] {
+        assert_eq!(work(capability, &single), Some((90.0, 1.0, OPEN)));
+        assert_eq!(work(capability, &all), Some((108.0, 1.0, 1.0)));
+        // Of packed ones, some or nothing else: what was counted was done.
+        assert_eq!(work(capability, &all[..5]), Some((96.0, 1.0, OPEN)));
+        assert_eq!(work(capability, &packed), Some((18.0, 1.0, OPEN)));
+        // All of it may be packed.
+        let none = [("fadd", "0"), ("fmul", "0"), ("ffma", "0")];
+        assert_eq!(work(capability, &none), None);
+    }
+    // Elsewhere Nsight Compute's own roofline rule has no such counters.
+    for capability in ["9.0", "11.0", "12.0", ""] {
+        assert_eq!(work(capability, &single), Some((90.0, 1.0, 1.0)), "{capability}");
+    }
+    assert_eq!(work("", &all[..4]), Some((92.0, 1.0, OPEN)));
+    let unweighted = |capability| {
+        let name = "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum";
+        let time = (0, capability, TIME, "ns", "1000000");
+        let profile = read(&[time, (0, capability, name, "inst", "60")]);
+        let launch = profile.launch(0);
+        let (count, origin) = launch.get(Quantity::Work(Pipe::Fp32Vector)).unwrap();
+        (count, origin.low, origin.high)
+    };
+    assert_eq!((unweighted("9.0"), unweighted("10.0")), ((60.0, 1.0, 2.0), (60.0, 1.0, OPEN)));
+}
+
 #[test]
 fn packed_half_on_the_tensor_pipe_is_no_tensor_work() {
     let work = |capability| {

@@ -102,7 +102,7 @@ impl Deriver<'_, '_, '_> {
         self.clock_from_cycles();
         self.dram();
         self.caches();
-        self.vector_work();
+        self.vector_work(context);
         self.tensor_work(catalog, context);
         self.launch();
         self.speed_of_light();

@@ -5,15 +5,21 @@ use crate::ingest::nsight::form::Form;
 use crate::ingest::nsight::metrics::{Catalog, Raw, sass_slot};
 use crate::ingest::nsight::tensor::{self, TensorMetric};
 use crate::ingest::operators::kernel::{Kernel, TensorCores};
-use crate::model::{Engine, NameId, OriginKind, Pipe, Quantity};
+use crate::model::{DeviceHint, Engine, NameId, OriginKind, Pipe, Quantity};
 use crate::roofline;
 use crate::units::Hertz;
 
 /// Halves per packed-half instruction; NVIDIA's present sections weight them 2, 2, 4.
 const HALF_LANES: f64 = 2.0;
 
+/// Positions of the packed operations of FP32 among the SASS operations.
+const PACKED: [usize; 3] = [9, 10, 11];
+
 /// Position of `hfma` among the SASS operations.
 const HFMA: usize = 8;
+
+/// How FP32 operations follow from the sum of unweighted counts where packed ones are counted apart.
+const UNWEIGHTED_AND_NOT_PACKED: &str = "…ops_fadd_fmul_ffma_pred_on.sum, multiply-adds counted once and packed ones not: at least the count";
 
 impl Deriver<'_, '_, '_> {
     /// Elapsed cycles of an SM, to turn rates per cycle into counts.
@@ -45,14 +51,20 @@ impl Deriver<'_, '_, '_> {
         Some((rate * time, Form::PerSecond))
     }
 
-    pub(super) fn vector_work(&mut self) {
+    pub(super) fn vector_work(&mut self, context: Context) {
+        let capability = &self.reading.device(context.device).compute_capability;
+        let is_packed = capability.as_deref().is_some_and(DeviceHint::counts_packed_fp32);
         for (pipe, first, lanes) in [
             (Pipe::Fp64Vector, 0, 1.0),
             (Pipe::Fp32Vector, 3, 1.0),
             (Pipe::Fp16Vector, 6, HALF_LANES),
         ] {
             let counts = [first, first + 1, first + 2].map(|operation| self.count(operation));
-            self.vector_pipe(pipe, counts, lanes);
+            if pipe == Pipe::Fp32Vector {
+                self.fp32_work(counts, is_packed);
+            } else {
+                self.vector_pipe(pipe, counts, lanes);
+            }
             let peak = self.raw.slot(sass_slot(first + 2, Form::Peak)).zip(self.sm_clock());
             let formula = match pipe {
                 Pipe::Fp64Vector => "2× …op_dfma_pred_on.sum.peak_sustained × SM clock",
@@ -89,10 +101,55 @@ impl Deriver<'_, '_, '_> {
         ] {
             if let Some(count) = self.raw.get(raw) {
                 let low = if lanes > 1.0 { 1.0 / lanes } else { 1.0 };
+                let (formula, high) = if is_packed && pipe == Pipe::Fp32Vector {
+                    if count == 0.0 {
+                        continue;
+                    }
+                    (UNWEIGHTED_AND_NOT_PACKED, f64::INFINITY)
+                } else {
+                    (formula, 2.0)
+                };
                 let origin =
-                    self.origins.with(self.reading, OriginKind::Derived, formula, low, 2.0);
+                    self.origins.with(self.reading, OriginKind::Derived, formula, low, high);
                 self.values.set(Quantity::Work(pipe), count * lanes, origin);
             }
+        }
+    }
+
+    /// FP32 operations. Packed instructions are two operations for each of another, and in none of the other three counts.
+    fn fp32_work(&mut self, counts: [Option<(f64, Form)>; 3], is_packed: bool) {
+        let packed = PACKED.map(|operation| self.count(operation));
+        let has = |counts: &[Option<(f64, Form)>; 3]| counts.iter().flatten().count();
+        if !is_packed && has(&packed) == 0 {
+            return self.vector_pipe(Pipe::Fp32Vector, counts, 1.0);
+        }
+        let of = |counts: [Option<(f64, Form)>; 3]| {
+            let [add, mul, fma] = counts.map(|count| count.map_or(0.0, |(count, _)| count));
+            roofline::operations(add, mul, fma).get()
+        };
+        let flops = of(counts) + 2.0 * of(packed);
+        let formula = match (has(&counts), has(&packed)) {
+            (3, 3) => {
+                let formula = "fadd + fmul + 2 × ffma + 2 × (fadd2 + fmul2 + 2 × ffma2)";
+                self.set(Quantity::Work(Pipe::Fp32Vector), flops, OriginKind::Derived, formula);
+                return;
+            }
+            (3, 0) => {
+                "fadd + fmul + 2 × ffma, without the packed fadd2, fmul2 and ffma2, which were not collected"
+            }
+            _ => {
+                "fadd + fmul + 2 × ffma + 2 × (fadd2 + fmul2 + 2 × ffma2), of which only some were collected"
+            }
+        };
+        self.at_least(Pipe::Fp32Vector, flops, formula);
+    }
+
+    /// Keeps operations of which more may have run. Of none that were counted nothing follows: they are missing.
+    fn at_least(&mut self, pipe: Pipe, flops: f64, formula: &'static str) {
+        if flops > 0.0 {
+            let (kind, high) = (OriginKind::Derived, f64::INFINITY);
+            let origin = self.origins.with(self.reading, kind, formula, 1.0, high);
+            self.values.set(Quantity::Work(pipe), flops, origin);
         }
     }
 
@@ -101,19 +158,11 @@ impl Deriver<'_, '_, '_> {
         let Some((_, form)) = known.next().copied() else { return };
         let is_whole = known.count() == 2;
         let [add, mul, fma] = counts.map(|count| count.map_or(0.0, |(count, _)| count));
-        let mut flops = roofline::half_operations(add, mul, fma, lanes).get();
-        // Packed FP32 of compute capability 10: two lanes each.
-        if pipe == Pipe::Fp32Vector {
-            let [add, mul, fma] =
-                [9, 10, 11].map(|op| self.count(op).map_or(0.0, |(count, _)| count));
-            flops += 2.0 * roofline::operations(add, mul, fma).get();
-        }
+        let flops = roofline::half_operations(add, mul, fma, lanes).get();
         let quantity = Quantity::Work(pipe);
         if !is_whole {
             let formula = "add + mul + 2 × fma, of which only some were collected";
-            let origin =
-                self.origins.with(self.reading, OriginKind::Derived, formula, 1.0, f64::INFINITY);
-            self.values.set(quantity, flops, origin);
+            self.at_least(pipe, flops, formula);
             return;
         }
         if lanes > 1.0 {
