@@ -66,7 +66,7 @@ fn what_can_be_skipped_is_counted_with_line_column_and_text() {
             "rows-cut-short.csv",
             3,
             None,
-            "060001app",
+            "\"0\",\"60001\",\"app\"",
             "3 fields instead of 15: cut off or no table row",
         ),
         ("launch-number-is-text.csv", 2, Some("ID"), "zero", "launch ID is not a number"),

@@ -53,7 +53,7 @@ impl Reading<'_> {
         width: usize,
     ) -> Result<(), IngestError> {
         let text = record.text();
-        let lost = text.trim_end().matches('\n').count() as u64;
+        let lost = record.line_ends();
         let reason = if lost > 0 {
             format!("a quote that opens here is never closed: {} lines are lost", lost + 1)
         } else if record.is_astray() {
@@ -126,6 +126,26 @@ mod tests {
                 "2 fields instead of 3: cut off or no table row"
             );
         });
+    }
+
+    /// As they stand in the file: with quotes, delimiters and doubled quotes.
+    #[test]
+    fn a_record_is_shown_as_it_is_written() {
+        let header = "ID,Process ID,Kernel Name,Grid Size,Block Size,Device,CC,gpu__time_duration.sum\n\
+                      ,,,,,,,ns\n0,7,k,\"(1, 1, 1)\",\"(32, 1, 1)\",0,8.0,1000\n";
+        for (row, told) in [
+            ("\"12\",\"1\",\"python\",\"host-3\"", "\"12\",\"1\",\"python\",\"host-3\""),
+            ("12,1,\"say \"\"x\"\"\",y", "12,1,\"say \"\"x\"\"\",y"),
+            // Read by other rules, so that only its fields are known.
+            ("12,1,5\" disk,y", "12,1,5\" disk,y"),
+        ] {
+            let text = format!("{header}{row}\n");
+            let found = crate::ingest::read_text("t.csv", &text, &Options::default()).unwrap();
+            let skips = &found.sources[0].skips;
+            assert_eq!((skips.count, skips.first[0].text.as_str()), (1, told));
+            let reason = "4 fields instead of 8: cut off or no table row";
+            assert_eq!((skips.first[0].line, skips.first[0].reason.as_str()), (4, reason));
+        }
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! One record of a table, borrowed from the text it was read from.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
+
+use super::line_feeds;
 
 /// The fields of a record, with its line.
 #[derive(Debug, Clone, Copy)]
@@ -11,7 +14,12 @@ pub struct Record<'a> {
     /// Whether quotes inside of its fields are doubled.
     is_doubled: bool,
     is_astray: bool,
+    /// Its text, where the fields are copied.
+    whole: Option<&'a [u8]>,
 }
+
+/// Between the fields of a record that was taken apart.
+const DELIMITER: u8 = b',';
 
 #[derive(Debug, Clone, Copy)]
 enum Cells<'a> {
@@ -33,6 +41,7 @@ impl<'a> Record<'a> {
             repeated: 0,
             is_doubled: false,
             is_astray: false,
+            whole: None,
         }
     }
 
@@ -54,7 +63,8 @@ impl<'a> Record<'a> {
         for field in self.iter() {
             copy.push_field(&undoubled(field));
         }
-        Self::parsed(copy, self.line)
+        let whole = self.written(0..=self.len().saturating_sub(1));
+        Self { whole, ..Self::parsed(copy, self.line) }
     }
 
     /// The same, known to hold what a quote that is missing or astray has swallowed.
@@ -85,6 +95,7 @@ impl<'a> Record<'a> {
             repeated: 0,
             is_doubled: false,
             is_astray: false,
+            whole: None,
         }
     }
 
@@ -141,10 +152,20 @@ impl<'a> Record<'a> {
         (0..self.len()).filter_map(move |column| self.get(column))
     }
 
-    /// Returns the fields as one text, for messages.
+    /// Returns the record as it stands in the file, for messages; where its text was not kept, its fields without their
+    /// quotes.
     #[must_use]
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.iter().collect::<Vec<_>>().concat()).into_owned()
+        let whole = self.whole.or_else(|| self.written(0..=self.len().checked_sub(1)?));
+        let text = whole
+            .map_or_else(|| self.iter().collect::<Vec<_>>().join(&DELIMITER).into(), Cow::Borrowed);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Counts the lines that end inside of its fields, but for those at its end.
+    pub(in crate::ingest) fn line_ends(&self) -> u64 {
+        let text = self.iter().collect::<Vec<_>>().concat();
+        line_feeds(text.trim_ascii_end()) as u64
     }
 }
 
