@@ -51,6 +51,41 @@ fn launches_of_a_database_are_those_of_its_rows_in_the_order_of_their_start() {
     assert!(profile.checks.iter().any(|check| check.contains("Not all CUDA events")));
 }
 
+/// One warning is in the file; of six more and a repeated one two are shown and four counted.
+#[test]
+fn messages_of_the_profiler_beyond_the_first_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("warned.sqlite");
+    std::fs::copy(fixture(RANKS), &path).unwrap();
+    let database = rusqlite::Connection::open(&path).unwrap();
+    for number in [1, 2, 2, 3, 4, 5, 6] {
+        let text = format!("CUDA buffer {number} was lost");
+        let row = "INSERT INTO DIAGNOSTIC_EVENT (severity, text) VALUES (3, ?1)";
+        database.execute(row, [text]).unwrap();
+    }
+    drop(database);
+    let told = |profile: &Profile| {
+        let says = |check: &&String| check.contains("the profiler");
+        let all = profile.checks.iter().filter(says);
+        all.map(|check| check.split_once("the profiler ").unwrap().1.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(&read(&path).unwrap()),
+        [
+            "says: Not all CUDA events might have been collected.",
+            "says: CUDA buffer 1 was lost",
+            "says: CUDA buffer 2 was lost",
+            "has 4 more messages of what it may have lost",
+        ]
+    );
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", []).unwrap();
+    drop(database);
+    let error = read(&path).unwrap_err();
+    let said = "; nsys says: Not all CUDA events might have been collected. (and 6 more)";
+    assert!(error.contains(said), "{error}");
+}
+
 #[test]
 fn rows_that_are_in_the_table_again_count_once() {
     let folder = tempfile::tempdir().unwrap();

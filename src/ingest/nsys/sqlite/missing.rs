@@ -62,8 +62,12 @@ pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<Inge
             "trace it: nsys profile --trace=cuda,nvtx -o run APP",
         )
     };
-    let messages = messages(database)?;
-    let said = messages.first().map(|said| format!("; nsys says: {said}")).unwrap_or_default();
+    let said = match messages(database)? {
+        (first, more) if first.len() as u64 + more > 1 => {
+            format!("; nsys says: {} (and {} more)", first[0], first.len() as u64 - 1 + more)
+        }
+        (first, _) => first.iter().map(|said| format!("; nsys says: {said}")).collect(),
+    };
     Ok(reading.error(format!("the export has no kernels: {why}{said}")).help(help))
 }
 
@@ -77,20 +81,25 @@ fn whole_graphs(database: &Database) -> Result<u64, Failure> {
     Ok(graphs)
 }
 
-/// The profiler's own warnings of what it may have lost.
-pub(super) fn messages(database: &Database) -> Result<Vec<String>, Failure> {
+/// The profiler's own warnings of what it may have lost: the first of them, and how many others there are.
+pub(super) fn messages(database: &Database) -> Result<(Vec<String>, u64), Failure> {
     const WARNING: i64 = 2;
-    let mut messages: Vec<String> = Vec::new();
+    let (mut messages, mut more): (Vec<String>, u64) = (Vec::new(), 0);
     database.each("DIAGNOSTIC_EVENT", ["severity", "text"], |[severity, words]| {
         let words = String::from_utf8_lossy(text(words).unwrap_or_default());
         let matters = words.contains("CUDA") || words.contains("events might have been");
-        if integer(severity).is_some_and(|of| of >= WARNING) && matters && messages.len() < MOST {
+        if integer(severity).is_some_and(|of| of >= WARNING) && matters {
             let words: String = printable(words.trim()).chars().take(LONGEST).collect();
-            if !messages.contains(&words) {
+            if messages.contains(&words) {
+                return Ok(());
+            }
+            if messages.len() < MOST {
                 messages.push(words);
+            } else {
+                more += 1;
             }
         }
         Ok(())
     })?;
-    Ok(messages)
+    Ok((messages, more))
 }

@@ -479,8 +479,13 @@ fn tell(
             si(time as f64 / 1e9, "s")
         ));
     }
-    for message in missing::messages(database)? {
+    let (messages, more) = missing::messages(database)?;
+    for message in messages {
         reading.check(&format!("the profiler says: {message}"));
+    }
+    if more > 0 {
+        let more = counted(more, "more message", "more messages");
+        reading.check(&format!("the profiler has {more} of what it may have lost"));
     }
     let uncalled = launches - called;
     if database.has(calls::TABLE) && uncalled as f64 > UNCALLED * launches as f64 {
