@@ -205,9 +205,15 @@ pub(super) fn describe(profile: &mut Profile, machines: &[Machine]) -> Result<()
                 continue;
             }
             launches += 1;
-            let known = &profile.devices[head.device.position()];
-            let hint = merged(known.clone(), machine.hint.clone());
-            let device = *described.entry(head.device).or_insert_with(|| profile.hint(hint));
+            let device = match described.get(&head.device) {
+                Some(device) => *device,
+                None => {
+                    let known = profile.devices[head.device.position()].clone();
+                    let device = profile.hint(merged(known, machine.hint.clone()));
+                    described.insert(head.device, device);
+                    device
+                }
+            };
             profile.launches.describe(row, &Head { device, ..head });
         }
         let (path, says) = (&machine.path, &machine.says);
@@ -228,23 +234,24 @@ pub(super) fn join_times(profile: &mut Profile) {
     for row in 0..profile.launches.len() {
         rows[usize::from(profile.launches.run(row).0)].push(row);
     }
-    let of = |profile: &Profile, is_counters: bool| -> Vec<usize> {
+    // Each with its folder, which costs calls of the system.
+    let of = |profile: &Profile, is_counters: bool| -> Vec<(usize, PathBuf)> {
         let is_one = |at: &usize| {
             let source = &profile.sources[*at];
             let is_dispatches = source.format == "rocprof-v1" || source.format == "rocprof-v2";
             if is_counters { source.format.starts_with(COUNTERS) } else { is_dispatches }
         };
-        (0..profile.sources.len()).filter(is_one).filter(|at| !rows[*at].is_empty()).collect()
+        let found = (0..profile.sources.len()).filter(is_one).filter(|at| !rows[*at].is_empty());
+        found.map(|at| (at, folder(&profile.sources[at].path))).collect()
     };
     let mut gone = vec![false; profile.launches.len()];
-    for counted in of(profile, true) {
-        let place = folder(&profile.sources[counted].path);
-        for timed in of(profile, false) {
+    let counters = of(profile, true);
+    let tables = if counters.is_empty() { Vec::new() } else { of(profile, false) };
+    for (counted, place) in &counters {
+        for (timed, beside) in &tables {
+            let (counted, timed) = (*counted, *timed);
             let names = |at: usize| rows[at].iter().map(|row| profile.launches.head(*row).name);
-            if gone[rows[timed][0]]
-                || folder(&profile.sources[timed].path) != place
-                || !names(counted).eq(names(timed))
-            {
+            if gone[rows[timed][0]] || beside != place || !names(counted).eq(names(timed)) {
                 continue;
             }
             for (row, from) in rows[counted].iter().zip(&rows[timed]) {
@@ -260,8 +267,9 @@ pub(super) fn join_times(profile: &mut Profile) {
             profile.sources[timed].repeated += rows[timed].len() as u64;
         }
     }
-    let untimed: Vec<String> = of(profile, true)
-        .into_iter()
+    let untimed: Vec<String> = counters
+        .iter()
+        .map(|(at, _)| *at)
         .filter(|at| {
             let is_timed = |row: &usize| profile.launches.get(*row, Quantity::Duration).is_some();
             !rows[*at].iter().any(is_timed)
