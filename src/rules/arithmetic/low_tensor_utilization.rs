@@ -18,9 +18,9 @@ Good kernels keep the tensor pipe 80 to 95% active. Less means operands do not a
 small tiles, few pipeline stages, an unfavorable layout, or few blocks.
 
 ## Detection
-The kernel is compute-bound (t_math > t_mem), DRAM is not busy, and the tensor pipe is active less
-than `active`. Without that counter, the share of the tensor roof reached by the operations
-decides.
+The kernel is compute-bound (t_math > t_mem), no other pipe needs longer than the tensor pipe, DRAM
+is not busy, and the tensor pipe is active less than `active`. Without that counter, the share of
+the tensor roof reached by the operations decides.
 
 ## Remedy
 Use larger tiles and more stages; K contiguous in both operands (TN); a larger batch; a newer
@@ -42,6 +42,9 @@ NVIDIA, *Matrix Multiplication Background*; *Nsight Compute Profiling Guide*, \"
 const ACTIVE: Threshold =
     Threshold::new("active", BUSY, "1", "NVIDIA's rules count a unit as well utilized from here");
 
+/// Times that are one but for rounding.
+const ROUNDED: f64 = 1.0 + 1e-9;
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     let measured = subject.get(Quantity::TensorActive);
@@ -54,11 +57,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let tensor: Seconds = tensor.map(|work| work.time).sum();
     let math = kernel.math_time.ok_or(Missing("sm__ops_path_tensor_*"))?;
     let memory = kernel.memory_time.ok_or(Missing("dram__bytes.sum"))?;
+    // Larger tiles do not help where CUDA cores have more to do.
+    let waits_for_another = tensor > Seconds::ZERO && math > tensor * ROUNDED;
     let is_saturated = subject.utilization(Unit::Dram).is_ok_and(|used| used >= BUSY);
     let roof =
         (tensor > Seconds::ZERO && kernel.modeled > Seconds::ZERO).then(|| tensor / kernel.modeled);
     let active = measured.or(roof).ok_or(Missing(crate::rules::engine::pipes::PIPES[0].metric))?;
-    if math <= memory || is_saturated || active >= subject.threshold(&ACTIVE) {
+    if math <= memory || waits_for_another || is_saturated || active >= subject.threshold(&ACTIVE) {
         return Ok(None);
     }
     let message = format!(
@@ -105,6 +110,16 @@ mod tests {
         assert!(skinny.set(Quantity::TensorActive, 0.05).is_fine(&RULE));
         let single = kernel("ampere_sgemm_128x64_nn", 1000.0).work(Pipe::Fp32Vector, 10e9);
         assert!(single.bytes(1e7).is_fine(&RULE));
+    }
+
+    /// 10 GFLOP of FP32 need 149 µs of an H100 and 50 GFLOP of FP16 51 µs: FP32 limits.
+    #[test]
+    fn a_tensor_pipe_that_waits_for_cuda_cores_is_left_alone() {
+        let mixed = |fp32| {
+            kernel(NAME, 500.0).work(Pipe::Fp16Matrix, 50e9).work(Pipe::Fp32Vector, fp32).bytes(1e7)
+        };
+        assert!(mixed(10e9).is_fine(&RULE));
+        assert!(!mixed(3e9).is_fine(&RULE));
     }
 
     #[test]
