@@ -138,7 +138,7 @@ pub struct Kernel {
     pub memory_time: Option<Seconds>,
     /// Least time of its operations.
     pub math_time: Option<Seconds>,
-    /// Roofline time: the longer of memory and math time.
+    /// Roofline time: the longer of memory and math time; `None` for communication and copies over links, too.
     pub roofline_time: Option<Seconds>,
     /// Likely upper bound of the roofline time, by the kind of kernel; infinite if there is none.
     pub roofline_time_likely: Option<Seconds>,
@@ -257,6 +257,19 @@ impl Kernel {
     #[must_use]
     pub fn tool_advice(&self) -> &[KernelAdvice] {
         self.extras.as_ref().map_or(&[], |extras| &extras.tool_advice)
+    }
+
+    /// Takes away what follows from the roofs of the device: how long communication takes is up to links and peers.
+    pub(super) fn has_no_roofline(&mut self) {
+        self.roofline_time = None;
+        self.roofline_time_likely = None;
+        self.roofline_time_high = None;
+        self.structural = None;
+        self.headrooms = None;
+        self.by_utilization = false;
+        if let Some(extras) = &mut self.extras {
+            extras.hierarchical = None;
+        }
     }
 
     /// Returns what its launches do not have in common; `None` for most kernels.

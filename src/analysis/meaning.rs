@@ -227,6 +227,7 @@ fn by_limiter(kernel: &Kernel) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::{Analysis, Confidence, Kernel, State};
+    use crate::roofline::Limiter;
     use crate::ingest::{Options, read_text};
     use crate::session::Session;
 
@@ -244,6 +245,29 @@ mod tests {
 
     fn meaning(table: String) -> String {
         kernel(table).meaning()
+    }
+
+    /// A collective of 1 MB in 400 µs: what links it waits for, no roof of the device knows.
+    #[test]
+    fn communication_has_no_roofline() {
+        let kernel = |name: &str| {
+            kernel(format!(
+                "source,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,dram_bytes,l2_bytes,\
+                 flops_fp32_vector\nrun,{name},0,1,4096,4096,256,400e-6,1e6,2e6,1e6\n"
+            ))
+        };
+        let local = kernel("vector_add");
+        assert!(local.headroom().is_some() && local.structural.is_some());
+        let collective = kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+        assert_eq!(collective.state, State::NotRoofline);
+        let times =
+            [collective.roofline_time, collective.structural, collective.hierarchical()];
+        assert_eq!(times, [None; 3]);
+        assert_eq!((collective.headroom(), collective.headrooms), (None, None));
+        assert_eq!(collective.limiter, Limiter::Unknown);
+        // What was counted stays.
+        assert_eq!(collective.bytes, local.bytes);
+        assert_eq!(collective.memory_time, local.memory_time);
     }
 
     /// Counters are selected, whichever profiler's launches they were joined with: of a product on tensor cores FP32

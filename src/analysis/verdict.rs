@@ -42,6 +42,9 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     kernel.limiter = known.limiter();
     let ground = known.ground(&bar, kernel.limiter);
     kernel.state = ground.state();
+    if ground == Ground::Link {
+        kernel.has_no_roofline();
+    }
     // Sizes tell what an operator needs, not what this kernel did.
     let counted = if sums.algorithmic { Confidence::Likely } else { Confidence::Certain };
     let by_likelihood = known.is_far_by_likelihood(&bar);

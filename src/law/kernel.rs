@@ -192,8 +192,13 @@ impl<N: Number> Kernel<N> {
         self.over(self.likely)
     }
 
+    /// Whether its launches are compared with the roofs of the device: links, not roofs, say how long communication takes.
+    pub(crate) fn has_roofline(&self) -> N::Truth {
+        self.is_judged & !self.crosses_link
+    }
+
     fn over(&self, bound: N) -> Maybe<N, N> {
-        let is_known = self.is_judged & N::of(0.0).less(bound);
+        let is_known = self.has_roofline() & N::of(0.0).less(bound);
         Maybe::when(is_known, || formula::headroom(self.time, bound))
     }
 
@@ -251,7 +256,7 @@ impl<N: Number> Kernel<N> {
     pub(crate) fn limiter(&self) -> N::Choice<Limiter> {
         let zero = N::of(0.0);
         let unknown = || N::word(Limiter::Unknown);
-        N::select(!(self.is_judged & zero.less(self.time)), unknown, || {
+        N::select(!(self.has_roofline() & zero.less(self.time)), unknown, || {
             let (memory, math) = (self.memory, self.math);
             let longer = memory.unwrap_or(zero).max(math.unwrap_or(zero));
             let reached = longer / self.time;

@@ -36,8 +36,9 @@ fn outputs<'a>(sums: &Summed<'a, '_>, limits: Limits) -> Vec<(String, u32)> {
     let is_winnable = is_modeled(ground) & kernel.is_winnable(limiter);
     let of = |is: Condition<'a>, name: &str| Maybe::when(is, || arena.present(name));
     let infinite = Figure::of(f64::INFINITY);
-    let bounded = |name: &str| of(kernel.is_judged & sums.figure(name).less(infinite), name);
-    let has_roofline = kernel.is_judged & zero.less(kernel.roofline);
+    let is_compared = kernel.has_roofline();
+    let bounded = |name: &str| of(is_compared & sums.figure(name).less(infinite), name);
+    let has_roofline = is_compared & zero.less(kernel.roofline);
     let counted = !kernel.is_math_by_utilization;
     let mut all: Vec<(String, u32)> = Vec::new();
     let mut number = |name: &str, value: Maybe<Figure<'a>, Figure<'a>>| {
@@ -68,8 +69,9 @@ fn outputs<'a>(sums: &Summed<'a, '_>, limits: Limits) -> Vec<(String, u32)> {
     number("headroom", kernel.headroom());
     number("headroom_low", kernel.least_headroom());
     number("headroom_likely", kernel.headroom_likely());
-    number("headroom_least", sums.maybe("headroom_least"));
-    number("headroom_greatest", sums.maybe("headroom_greatest"));
+    for name in ["headroom_least", "headroom_greatest"] {
+        number(name, Maybe::only_if(!kernel.crosses_link, || sums.maybe(name)));
+    }
     let won =
         |name: &str| Maybe::known(Figure::select(is_winnable, || arena.present(name), || zero));
     number("savings_low_s", won("savings_low_s"));

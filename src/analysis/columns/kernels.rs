@@ -213,7 +213,7 @@ fn roofline_time() -> Vec<Column> {
         column(
             "roofline_s",
             Number("s"),
-            "roofline time: the longer of memory and math time",
+            "roofline time: the longer of memory and math time; missing for communication and copies over links",
             |_, kernel| seconds(kernel.roofline_time),
         ),
         column(

@@ -120,7 +120,7 @@ struct SceneData {
 
 /// The figures that the page asks for, by their names in the list. Quotients of two of them are
 /// left to the page: share, headroom, intensity, gain.
-const FIGURES: [&str; 35] = [
+const FIGURES: [&str; 36] = [
     "rank",
     "name",
     "full_name",
@@ -156,6 +156,7 @@ const FIGURES: [&str; 35] = [
     "category",
     "kind",
     "library",
+    "sm_clock_hz",
 ];
 
 /// One entry per kernel in every column.
@@ -355,15 +356,9 @@ impl Kernels {
 fn says_something(name: &str, analysis: &Analysis, kernel: &Kernel) -> bool {
     match name {
         // No roof of this device says how long communication takes.
-        "limiter"
-        | "roofline_s"
-        | "structural_s"
-        | "hierarchical_s"
-        | "roofline_is_lower_bound" => kernel.state != State::NotRoofline,
-        "roofline_high_s" | "headroom_low" => {
-            kernel.is_lower_bound() && kernel.state != State::NotRoofline
-        }
-        "roofline_low_s" => kernel.may_need_less() && kernel.state != State::NotRoofline,
+        "limiter" => kernel.state != State::NotRoofline,
+        "roofline_high_s" | "headroom_low" => kernel.is_lower_bound(),
+        "roofline_low_s" => kernel.may_need_less(),
         "group" => analysis.has_own_groups(),
         "judged_s" => kernel.modeled != kernel.measured,
         _ => true,

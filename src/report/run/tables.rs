@@ -126,8 +126,6 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
         ],
     );
     for kernel in kernels {
-        // No roof of this device says how long communication takes.
-        let roofless = kernel.state == State::NotRoofline;
         let unless = |dash: bool, cell: Cell| if dash { Cell::Missing } else { cell };
         // A time of zero is a missing one.
         let untimed = kernel.measured <= Seconds::ZERO;
@@ -136,12 +134,9 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
             Cell::text(shape(kernel)),
             Cell::count(kernel.launches),
             unless(untimed, Cell::time(kernel.measured)),
-            unless(roofless, roofline_time(kernel)),
-            unless(roofless, headroom(kernel)),
-            unless(
-                roofless || kernel.limiter == Limiter::Unknown,
-                Cell::text(kernel.limiter.label()),
-            ),
+            roofline_time(kernel),
+            headroom(kernel),
+            unless(kernel.limiter == Limiter::Unknown, Cell::text(kernel.limiter.label())),
             unless(untimed, share(kernel, total)),
             Cell::text(kernel.state.label()),
         ];
@@ -221,7 +216,7 @@ mod tests {
             ("untimed", State::NotEnoughData, 0.0),
         ]);
         let known = Some(Seconds::new(1e-3));
-        for kernel in &mut bench.analysis.kernels {
+        for kernel in bench.analysis.kernels.iter_mut().skip(1) {
             (kernel.roofline_time, kernel.roofline_time_high, kernel.limiter) =
                 (known, known, Limiter::Memory);
         }
