@@ -10,7 +10,7 @@ use super::text::{Text, Texts};
 /// Whether a character leaves the terminal and the order of a text alone.
 fn is_plain(c: char) -> bool {
     !c.is_control()
-        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 fn is_printable(text: &str) -> bool {
@@ -18,13 +18,15 @@ fn is_printable(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) || text.chars().all(is_plain)
 }
 
-/// Removes what could control a terminal or disguise a text: control and bidirectional characters.
+/// Removes what could control a terminal or disguise a text: control and bidirectional characters. Separators of lines
+/// become blanks.
 #[must_use]
 pub fn printable(text: &str) -> String {
     if is_printable(text) {
         return text.to_owned();
     }
-    let blank = |c| if matches!(c, '\t' | '\n' | '\r') { ' ' } else { c };
+    let is_separator = |c| matches!(c, '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}');
+    let blank = |c| if is_separator(c) { ' ' } else { c };
     text.chars().map(blank).filter(|c| is_plain(*c)).collect()
 }
 

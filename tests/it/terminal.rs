@@ -70,6 +70,7 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
         vec!["inspect", EXPORT],
         vec!["demo"],
         vec!["demo", "--verbose"],
+        vec!["demo", "--full"],
         vec!["demo", "--explain"],
         vec!["demo", "--what-if", "L4,B200"],
         vec!["demo", "--what-if", "fused"],
@@ -89,7 +90,7 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
 fn is_command(line: &str) -> bool {
     let is = |text: &str| {
         let tools =
-            ["ncu ", "nsys ", "nvprof ", "rooflint ", "python ", "rocprof", "with torch.", "prof."];
+            ["ncu ", "nsys ", "nvprof ", "rooflint ", "python ", "rocprof", "with torch.", "prof.", "proton "];
         tools.iter().chain(&["# "]).any(|start| text.starts_with(start))
     };
     // Alone, or after the label of a fact.
@@ -100,7 +101,7 @@ fn is_command(line: &str) -> bool {
 fn every_command_fits_its_width_and_splits_no_number_from_its_unit() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in drawn(folder.path()) {
-        for width in [60, 80, 100, 140] {
+        for width in [40, 60, 80, 100, 140] {
             let shown = width.to_string();
             let all: Vec<&str> =
                 arguments.iter().map(String::as_str).chain(["--width", &shown]).collect();

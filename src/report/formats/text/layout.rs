@@ -8,6 +8,9 @@ use crate::report::view::Style;
 /// A name is never elided below this many columns.
 const NARROWEST_NAME: usize = 14;
 
+/// Where columns that nothing may push out need the room, names are elided to this.
+const LEAST_NAME: usize = 8;
+
 /// Words in a table are never elided below this many columns.
 const NARROWEST_TEXT: usize = 8;
 
@@ -113,23 +116,98 @@ impl Columns {
             hidden.push(at);
         }
         columns.hidden = hidden;
-        columns.shrink(table, terminal, is_words.then_some(words));
+        let words = is_words.then_some(words);
+        columns.shrink(table, terminal, words, NARROWEST_NAME);
+        if !columns.fits(terminal, words) {
+            columns.break_titles(table, drawn);
+            columns.shrink(table, terminal, words, NARROWEST_NAME);
+        }
+        if !columns.fits(terminal, words) {
+            columns.shrink(table, terminal, words, LEAST_NAME);
+        }
+        while !columns.fits(terminal, words) {
+            let Some(at) = columns.last_resort(table) else { break };
+            columns.hidden.push(at);
+            columns.shrink(table, terminal, words, LEAST_NAME);
+        }
         columns
     }
 
-    /// Makes room: names give way first, then the words at the end, then other words.
-    fn shrink(&mut self, table: &Table, terminal: usize, words: Option<usize>) {
+    /// Columns that rows have too many, with the words at their end broken into lines.
+    fn over(&self, terminal: usize, words: Option<usize>) -> usize {
         let words = words.filter(|at| !self.hidden.contains(at));
-        let over = |columns: &Self| {
-            let beyond = words.map_or(0, |at| columns.widths[at].saturating_sub(REMARK));
-            columns.used().saturating_sub(beyond).saturating_sub(terminal)
-        };
-        if let Some(at) = self.elastic {
-            let width = self.widths[at];
-            let least = NARROWEST_NAME.min(width);
-            self.widths[at] = width.saturating_sub(over(self)).max(least);
+        let beyond = words.map_or(0, |at| self.widths[at].saturating_sub(REMARK));
+        self.used().saturating_sub(beyond).saturating_sub(terminal)
+    }
+
+    fn fits(&self, terminal: usize, words: Option<usize>) -> bool {
+        self.over(terminal, words) == 0
+    }
+
+    /// Makes columns of numbers as wide as their cells and the longest word of their titles.
+    fn break_titles(&mut self, table: &Table, drawn: &Drawn) {
+        for at in (0..table.columns.len()).filter(|at| table.columns[*at].form.is_number()) {
+            let words = drawn.titles[at].split(' ').map(UnicodeWidthStr::width);
+            let cells = drawn.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width());
+            self.natural[at] = words.chain(cells).max().unwrap_or_default();
         }
-        while over(self) > 0 {
+        self.widths.clone_from(&self.natural);
+    }
+
+    /// The widest column of numbers between the name and the last column: rows that are broken by the terminal are
+    /// harder to read than rows without it.
+    fn last_resort(&self, table: &Table) -> Option<usize> {
+        let last = table.columns.len().saturating_sub(1);
+        let numbers = (0..last).filter(|at| {
+            let is_beside = self.elastic.is_none_or(|name| *at > name);
+            is_beside && table.columns[*at].form.is_number() && !self.hidden.contains(at)
+        });
+        numbers.max_by_key(|at| self.widths[*at])
+    }
+
+    /// Titles as lines, the last words of each in the last line.
+    pub(super) fn titles(&self, titles: &[String]) -> Vec<Vec<String>> {
+        let mut broken: Vec<Vec<String>> = Vec::new();
+        for (title, width) in titles.iter().zip(&self.widths) {
+            let mut lines: Vec<String> = vec![String::new()];
+            for word in title.split(' ') {
+                match lines.last_mut() {
+                    Some(line) if line.is_empty() => line.push_str(word),
+                    Some(line) if line.width() + 1 + word.width() <= *width => {
+                        line.push(' ');
+                        line.push_str(word);
+                    }
+                    _ => lines.push(word.to_owned()),
+                }
+            }
+            broken.push(lines);
+        }
+        let is_drawn = |at: &usize| !self.hidden.contains(at);
+        let shown = (0..broken.len()).filter(is_drawn).map(|at| broken[at].len());
+        let most = shown.max().unwrap_or(1);
+        (0..most)
+            .map(|line| {
+                let of = |title: &Vec<String>| {
+                    let above = most.saturating_sub(title.len());
+                    line.checked_sub(above)
+                        .and_then(|at| title.get(at))
+                        .cloned()
+                        .unwrap_or_default()
+                };
+                broken.iter().map(of).collect()
+            })
+            .collect()
+    }
+
+    /// Makes room: names give way first, then the words at the end, then other words.
+    fn shrink(&mut self, table: &Table, terminal: usize, words: Option<usize>, name: usize) {
+        let words = words.filter(|at| !self.hidden.contains(at));
+        if let Some(at) = self.elastic {
+            self.widths[at] = self.natural[at];
+            let width = self.widths[at];
+            self.widths[at] = width.saturating_sub(self.over(terminal, words)).max(name.min(width));
+        }
+        while !self.fits(terminal, words) {
             let texts = (0..table.columns.len()).filter(|at| {
                 table.columns[*at].form == Form::Text
                     && Some(*at) != words

@@ -231,11 +231,13 @@ fn table(text: &mut String, table: &Table, most: usize, style: &Style) {
     let Layout { mut drawn, columns } = Layout::of(table, style);
     for at in columns.elided() {
         let names: Vec<&str> = drawn.rows.iter().map(|row| row[at].as_str()).collect();
-        let names = elide_apart(&names, columns.widths[at]);
+        let names = elided(&names, columns.widths[at]);
         drawn.rows.iter_mut().zip(names).for_each(|(row, name)| row[at] = name);
     }
-    text.push_str(&style.paint("2", &columns.draw(table, &drawn.titles)));
-    text.push('\n');
+    for titles in columns.titles(&drawn.titles) {
+        text.push_str(&style.paint("2", &columns.draw(table, &titles)));
+        text.push('\n');
+    }
     for (row, cells) in table.rows.iter().zip(&drawn.rows).take(most) {
         if let Some((at, words)) = columns.wrapped.and_then(|at| Some((at, cells.get(at)?))) {
             let start = columns.used() - columns.widths[at];
@@ -267,6 +269,18 @@ fn table(text: &mut String, table: &Table, most: usize, style: &Style) {
             }
         }
     }
+}
+
+/// Names elided to so many columns. Names are elided by letters; of wide ones half as many fit.
+fn elided(names: &[&str], columns: usize) -> Vec<String> {
+    let mut all = elide_apart(names, columns);
+    let is_wide = |at: &usize| all[*at].width() > columns;
+    let wide: Vec<usize> = (0..all.len()).filter(is_wide).collect();
+    let texts: Vec<&str> = wide.iter().map(|at| names[*at]).collect();
+    for (at, name) in wide.iter().zip(elide_apart(&texts, columns / 2)) {
+        all[*at] = name;
+    }
+    all
 }
 
 /// Draws labeled values in columns, each with its remark.
@@ -336,6 +350,53 @@ mod tests {
         table(&mut narrow, &sample(), 9, &style(34));
         assert!(!narrow.contains("share") && narrow.contains("measured [ms]"), "{narrow}");
         assert!(narrow.lines().all(|line| line.width() <= 34), "{narrow}");
+    }
+
+    /// Two cells a letter: rows end at the width, and numbers stand below each other.
+    #[test]
+    fn wide_letters_take_two_columns() {
+        let mut table = sample();
+        for name in [
+            "漢字カーネル融合超長い名前のカーネル関数一",
+            "漢字カーネル融合超長い名前のカーネル関数二",
+        ] {
+            table.push([Cell::text(name), Cell::Number(0.25), Cell::Number(2e-3)]);
+        }
+        for width in [34, 40, 60, 100] {
+            let mut text = String::new();
+            super::table(&mut text, &table, 9, &style(width));
+            let rows: Vec<&str> = text.lines().filter(|line| line.ends_with(".00")).collect();
+            assert_eq!(rows.len(), 3, "{text}");
+            assert!(rows.iter().all(|row| row.width() == rows[0].width()), "{text}");
+            assert!(text.lines().all(|line| line.width() <= width), "{width}: {text}");
+            assert_ne!(rows[1], rows[2], "{text}");
+        }
+        let mut text = String::new();
+        wrap(&mut text, "", 0, &"漢".repeat(30), &style(25));
+        assert!(text.lines().all(|line| line.width() <= 25), "{text}");
+    }
+
+    /// Columns of which none may be left out: titles are broken, names get shorter, and where that is not enough a
+    /// column is left out after all.
+    #[test]
+    fn the_narrowest_terminal_is_wide_enough_for_any_table() {
+        let titles = ["measured", "vs. roofline", "savings", "efficiency of all"];
+        for many in 1..=titles.len() {
+            let mut columns = vec![Column::name("kernel", "kernel")];
+            columns.extend(
+                titles[..many].iter().map(|title| Column::number(title, title, Form::Time)),
+            );
+            let mut table = Table::new("kernels", columns);
+            let cells = std::iter::repeat_n(Cell::Number(123.4e-3), many);
+            let name = Cell::text("a_kernel_with_a_rather_long_name");
+            table.push(std::iter::once(name).chain(cells));
+            for width in 40..90 {
+                let mut text = String::new();
+                super::table(&mut text, &table, 9, &style(width));
+                assert!(text.lines().all(|line| line.width() <= width), "{width}: {text}");
+                assert!(text.contains("a_"), "{text}");
+            }
+        }
     }
 
     #[test]

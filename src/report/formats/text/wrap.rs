@@ -1,6 +1,6 @@
 //! Sentences broken into lines; a number never parts from its unit.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::report::view::Style;
 
@@ -45,7 +45,7 @@ pub(super) fn wrap_from(
         // A word longer than the line (a path, a name) is broken where it must be.
         while column + width > terminal && terminal > indent + kept + 8 {
             let room = terminal.saturating_sub(column);
-            let cut = word.char_indices().nth(room).map_or(word.len(), |(at, _)| at);
+            let cut = cut(word, room);
             text.push_str(&word[..cut]);
             width -= word[..cut].width().min(width);
             text.push('\n');
@@ -57,6 +57,16 @@ pub(super) fn wrap_from(
         column += width;
     }
     text.push('\n');
+}
+
+/// Where to cut a word that is longer than this many columns: wide letters take two of them.
+fn cut(word: &str, room: usize) -> usize {
+    let mut used = 0;
+    let beyond = word.char_indices().find(|(_, letter)| {
+        used += letter.width().unwrap_or(0);
+        used > room
+    });
+    beyond.map_or(word.len(), |(at, _)| at)
 }
 
 /// The words of a sentence; a number and its unit are one.
