@@ -9,6 +9,7 @@ mod made;
 mod names;
 mod operators;
 mod overcounted;
+mod page;
 mod partial;
 mod pipelines;
 mod readers;
