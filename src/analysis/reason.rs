@@ -70,7 +70,11 @@ impl Reason {
     #[must_use]
     pub fn general(&self) -> Cow<'_, str> {
         match &self.own {
-            Own::Times(times) => self.general.replacen(RATIO, &factor(times.get()), 1).into(),
+            Own::Times(times) => {
+                let text = self.general.replacen(RATIO, &factor(times.get()), 1);
+                // What is less than the least that is shown is so at most.
+                text.replacen("up to <", "<", 1).into()
+            }
             Own::Figures(_) => Cow::Borrowed(&self.general),
         }
     }
@@ -124,6 +128,8 @@ mod tests {
         let far = Reason::times(1.537, ", but savings are below 5 µs");
         assert_eq!(far.to_string(), "1.54× the roofline time, but savings are below 5 µs");
         assert_eq!((far.general(), far.figures()), (far.to_string().into(), None));
+        let next_to_nothing = Reason::up_to(1e-6, ", but savings are below 5 µs");
+        assert!(next_to_nothing.to_string().starts_with("<0.001× the roofline time"));
         let most = Reason::up_to(14.39, "; {} stays as it is");
         assert_eq!(most.to_string(), "up to 14.4× the roofline time; {} stays as it is");
     }

@@ -133,7 +133,9 @@ pub(super) fn interval(headroom: f64, low: f64) -> String {
     } else if low > 0.005 {
         units::interval(&factor(low), &factor(headroom))
     } else {
-        format!("≤{}", factor(headroom))
+        let most = factor(headroom);
+        // Less than the least that is shown is a bound by itself.
+        if most.starts_with('<') { most } else { format!("≤{most}") }
     }
 }
 

@@ -31,11 +31,15 @@ pub fn si(value: impl Into<f64>, unit: &str) -> String {
     format!("{} {prefix}{unit}", digits(value / factor))
 }
 
-/// Formats a number with three significant digits.
+/// Formats a number with three significant digits; what is too small for any is `<0.001`, not zero.
 #[must_use]
 pub fn digits(value: f64) -> String {
+    /// What rounds to a zero.
+    const TOO_SMALL: f64 = 0.0005;
     let magnitude = value.abs();
-    if magnitude >= 99.95 {
+    if magnitude > 0.0 && magnitude < TOO_SMALL {
+        if value > 0.0 { "<0.001".to_owned() } else { ">-0.001".to_owned() }
+    } else if magnitude >= 99.95 {
         rounded(value, 0)
     } else if magnitude >= 9.995 {
         rounded(value, 1)
@@ -130,7 +134,8 @@ fn signed(value: f64) -> String {
         return if value > 0.0 { "unbounded".to_owned() } else { "-".to_owned() };
     }
     let shown = digits(value.abs());
-    let is_zero = !shown.contains(|c: char| ('1'..='9').contains(&c));
+    // Less than any digit shown is no change.
+    let is_zero = shown.starts_with('<') || value == 0.0;
     match value {
         _ if is_zero => "0.00".to_owned(),
         value if value < 0.0 => format!("-{shown}"),
@@ -140,7 +145,7 @@ fn signed(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{change, change_interval, change_limit, interval, si};
+    use super::{change, change_interval, change_limit, digits, factor, interval, si};
 
     #[test]
     fn changes_have_three_digits_and_a_sign() {
@@ -178,6 +183,22 @@ mod tests {
         ] {
             assert_eq!(interval(low, high), shown);
         }
+    }
+
+    #[test]
+    fn what_is_too_small_to_show_is_no_zero() {
+        for (value, shown) in [
+            (0.0, "0.00"),
+            (0.0006, "0.001"),
+            (0.0004, "<0.001"),
+            (1e-300, "<0.001"),
+            (-1e-9, ">-0.001"),
+        ] {
+            assert_eq!(digits(value), shown);
+        }
+        assert_eq!(factor(1e-6), "<0.001×");
+        assert_eq!(si(1e-13, "s"), "<0.001 ns");
+        assert_eq!(change(0.000_001), "0.00%");
     }
 
     #[test]
