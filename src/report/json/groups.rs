@@ -38,12 +38,12 @@ pub(super) struct GroupDocument<'a> {
     outside_s: f64,
     /// Measured time of waived kernels.
     waived_s: f64,
-    /// Realistic savings of its opportunities.
-    savings_s: f64,
+    /// Realistic savings of its opportunities; `null` if none of its kernels is judged.
+    savings_s: Option<f64>,
     /// Pessimistic savings.
-    savings_low_s: f64,
+    savings_low_s: Option<f64>,
     /// Optimistic savings.
-    savings_high_s: f64,
+    savings_high_s: Option<f64>,
     /// Target efficiency; `null` if there is none.
     target: Option<f64>,
     /// `met`, `missed` or `cannot_tell`; `null` without a target. `missed` and `met` are certain
@@ -93,9 +93,9 @@ fn group(group: &GroupTotals) -> GroupDocument<'_> {
         not_judged_s: group.unmodeled.get(),
         outside_s: group.outside().get(),
         waived_s: group.waived.get(),
-        savings_s: group.savings.get(),
-        savings_low_s: group.savings_low.get(),
-        savings_high_s: group.savings_high.get(),
+        savings_s: judged.then(|| group.savings.get()),
+        savings_low_s: judged.then(|| group.savings_low.get()),
+        savings_high_s: judged.then(|| group.savings_high.get()),
         target: group.target,
         verdict: group.verdict().map(crate::analysis::Target::key),
         above_target_s: above.map(|(_, most)| most).map(Seconds::get),
@@ -128,7 +128,7 @@ mod tests {
         (totals.measured, totals.target) = (ms(10.0), Some(0.75));
         let of = |totals: &GroupTotals| serde_json::to_value(group(totals)).unwrap();
         let none = of(&totals);
-        for key in ["roofline_s", "efficiency", "efficiency_high", "above_target_s"] {
+        for key in ["roofline_s", "efficiency", "efficiency_high", "above_target_s", "savings_s"] {
             assert_eq!(none[key], Value::Null, "{key}");
         }
         assert_eq!((&none["verdict"], &none["measured_s"]), (&json!("cannot_tell"), &json!(0.01)));
@@ -141,6 +141,7 @@ mod tests {
             (&json!(0.25), &json!(0.5))
         );
         assert_eq!((&judged["verdict"], &judged["outside_s"]), (&json!("missed"), &json!(0.0)));
+        assert_eq!(judged["savings_s"], json!(0.0), "judged, and nothing to save");
         let near =
             |key: &str, expected: f64| (judged[key].as_f64().unwrap() - expected).abs() < 1e-12;
         assert!(near("above_target_s", 8e-3 - 2e-3 / 0.75), "{judged}");

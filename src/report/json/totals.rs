@@ -77,8 +77,8 @@ struct TimePartDocument {
 struct StateDocument {
     /// Number of kernels in this state.
     kernels: usize,
-    /// Their measured time.
-    measured_s: f64,
+    /// Their measured time; `null` if none of them has a duration.
+    measured_s: Option<f64>,
 }
 
 pub(in crate::report) fn document(totals: &Totals) -> TotalsDocument {
@@ -112,7 +112,7 @@ pub(in crate::report) fn document(totals: &Totals) -> TotalsDocument {
             .map(|(state, (kernels, time))| {
                 (
                     state.key().to_owned(),
-                    StateDocument { kernels: *kernels, measured_s: time.get() },
+                    StateDocument { kernels: *kernels, measured_s: positive(*time) },
                 )
             })
             .collect(),

@@ -93,16 +93,41 @@ pub(super) fn apart(report: &Report<'_>) -> Vec<Item> {
             two.time.get().total_cmp(&one.time.get()).then_with(|| one.text.cmp(&two.text))
         });
         let several = reasons.len() > 1;
-        let time: Seconds = kernels.iter().map(|kernel| kernel.measured).sum();
-        let total = analysis.totals.measured;
-        let share = if total > Seconds::ZERO {
-            format!(", {} ({})", si(time.get(), "s"), percent(time / total))
-        } else {
-            String::new()
-        };
-        let extent = format!("{}{share}", count(kernels.len() as u64, "kernel", "kernels"));
+        let extent = extent(&kernels, analysis.totals.measured);
         let reasons = reasons.into_iter().take(REASONS).map(|reason| reason.sentence(several));
         apart.push(Item::labeled(state.label(), extent).with(reasons.collect()));
     }
     apart
+}
+
+/// How many kernels there are, and what they take as far as that is known: a time of zero is a missing one.
+fn extent(kernels: &[&Kernel], total: Seconds) -> String {
+    let many = count(kernels.len() as u64, "kernel", "kernels");
+    let untimed = kernels.iter().filter(|kernel| kernel.measured <= Seconds::ZERO).count();
+    if untimed == kernels.len() {
+        return format!("{many}, time unknown");
+    }
+    let time: Seconds = kernels.iter().map(|kernel| kernel.measured).sum();
+    let known = format!("{many}, {} ({})", si(time.get(), "s"), percent(time / total));
+    if untimed == 0 { known } else { format!("{known}, {untimed} without a duration") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::bench::run;
+
+    #[test]
+    fn the_time_of_kernels_without_a_duration_is_unknown() {
+        let mut bench = run(&[("a", State::NotEnoughData, 1.0), ("b", State::NotEnoughData, 3.0)]);
+        let said = |bench: &crate::report::bench::Bench| {
+            let kernels: Vec<&Kernel> = bench.analysis.kernels.iter().collect();
+            extent(&kernels, Seconds::new(4e-3))
+        };
+        assert_eq!(said(&bench), "2 kernels, 4.00 ms (100.0%)");
+        bench.analysis.kernels[0].measured = Seconds::ZERO;
+        assert_eq!(said(&bench), "2 kernels, 3.00 ms (75.0%), 1 without a duration");
+        bench.analysis.kernels[1].measured = Seconds::ZERO;
+        assert_eq!(said(&bench), "2 kernels, time unknown");
+    }
 }

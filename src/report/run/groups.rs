@@ -38,13 +38,14 @@ pub(super) fn table(report: &Report<'_>) -> Option<Table> {
     columns.push(if has_targets { win.spare(25) } else { win });
     let mut table = Table::new("groups", columns);
     for group in groups {
-        let positive = |time: Seconds| Cell::maybe(Some(time.get()).filter(|time| *time > 0.0));
+        // A time of zero is a missing one.
+        let is_timed = group.measured > Seconds::ZERO;
         let reached = group.efficiency_low().zip(group.efficiency_high());
         let mut row = vec![
             Cell::text(printable(&group.name)),
             Cell::count(group.kernels as u64),
-            Cell::time(group.measured),
-            Cell::Number(group.share),
+            Cell::maybe(is_timed.then(|| group.measured.get())),
+            Cell::maybe(is_timed.then_some(group.share)),
             reached.map_or(Cell::Missing, |(low, high)| Cell::Between(low, high)),
         ];
         if has_targets {
@@ -54,7 +55,9 @@ pub(super) fn table(report: &Report<'_>) -> Option<Table> {
                 above_target(group),
             ]);
         }
-        row.push(positive(group.savings));
+        // Nothing to save is known of what was judged; else nothing is known.
+        let is_judged = group.judged > Seconds::ZERO;
+        row.push(if is_judged { Cell::time(group.savings) } else { Cell::Missing });
         table.push_with(row, notes(group));
     }
     Some(table)
