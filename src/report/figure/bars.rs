@@ -149,11 +149,19 @@ impl BarPanel {
             across.left + (f64::from(across.right - across.left) * value / longest).round() as i32
         };
         let scale = Scale::of(self.unit, longest);
-        for value in linear_ticks(longest) {
-            pen.hair(area, &[(x(value), top), (x(value), bottom)], Tone::Grid, Stroke::Solid)?;
-            let label = scale.label(value);
-            let corner = (x(value) - pen.size(&label).0 / 2, bottom + em / 3);
-            pen.write(area, &label, corner, Tone::Faint)?;
+        let ticks: Vec<(i32, String)> =
+            linear_ticks(longest).into_iter().map(|tick| (x(tick), scale.label(tick))).collect();
+        let every = labeled(
+            &ticks.iter().map(|(at, label)| (*at, pen.size(label).0)).collect::<Vec<_>>(),
+            em,
+        );
+        for (position, (at, label)) in ticks.iter().enumerate() {
+            pen.hair(area, &[(*at, top), (*at, bottom)], Tone::Grid, Stroke::Solid)?;
+            if position % every != 0 {
+                continue;
+            }
+            let corner = (at - pen.size(label).0 / 2, bottom + em / 3);
+            pen.write(area, label, corner, Tone::Faint)?;
         }
         for (position, row) in self.rows.iter().take(shown).enumerate() {
             let middle = top + pitch * position as i32 + pitch / 2;
@@ -185,8 +193,37 @@ impl BarPanel {
         let left_out = self.more + self.rows.len() - shown;
         if left_out > 0 {
             let rest = format!("and {left_out} more");
-            pen.write(area, &rest, (em, bottom + em / 3), Tone::Faint)?;
+            // Beside the first label where there is room, else below the labels.
+            let zero = ticks.first().map_or(0, |(at, label)| at - pen.size(label).0 / 2);
+            let is_beside = em + pen.size(&rest).0 + em / 2 <= zero;
+            let below = if is_beside { em / 3 } else { em * 5 / 3 };
+            pen.write(area, &rest, (em, bottom + below), Tone::Faint)?;
         }
         Ok(bottom + em * 11 / 4 - start)
+    }
+}
+
+/// Every how many ticks have a label, by where they are and how wide labels are: none runs into the next.
+fn labeled(ticks: &[(i32, i32)], gap: i32) -> usize {
+    let fits = |every: usize| {
+        let shown: Vec<&(i32, i32)> = ticks.iter().step_by(every).collect();
+        shown
+            .windows(2)
+            .all(|pair| pair[0].0 + pair[0].1 / 2 + gap / 2 <= pair[1].0 - pair[1].1 / 2)
+    };
+    (1..=ticks.len().max(1)).find(|every| fits(*every)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_ticks_do_not_run_into_each_other() {
+        let ticks = |apart: i32| -> Vec<(i32, i32)> { (0..8).map(|at| (at * apart, 60)).collect() };
+        assert_eq!(labeled(&ticks(100), 10), 1);
+        assert_eq!(labeled(&ticks(40), 10), 2);
+        assert_eq!(labeled(&ticks(1), 10), 8);
+        assert_eq!(labeled(&[], 10), 1);
     }
 }
