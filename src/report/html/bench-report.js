@@ -20,6 +20,10 @@ function layOnBench(k) {
   if (known >= 0) takeDevice(known);
   const { s } = bench;
   if (K.bytes[k] > 0 && K.t_mem_s[k] > 0) s.bandwidth = K.bytes[k] / K.t_mem_s[k];
+  // The device may clock higher, and have another L2, than the roofs that the kernel was judged by.
+  const l2 = K.levels[k].find(([level]) => DATA.levels[level][0] === "l2");
+  s.onChip = l2 && l2[1] > 0 && l2[2] > 0 ? l2[1] / l2[2] : null;
+  s.clock = K.sm_clock_hz[k];
   // The pipe that takes longest, in operations of its own: FLOPs of others overlap with it, and OP are no FLOP.
   const computing = K.work[k].filter(([, operations]) => operations > 0);
   const main = computing.reduce((most, one) => (most == null || one[2] > most[2] ? one : most), null);
@@ -30,7 +34,6 @@ function layOnBench(k) {
     if (runsOn >= 0) bench.dtype = runsOn % BENCH.types.length;
     if (main[2] > 0) s.peak = main[1] / main[2];
   }
-  const l2 = K.levels[k].find(([level]) => DATA.levels[level][0] === "l2");
   Object.assign(s, {
     operations: each(main ? main[1] : 0), bytes: each(K.bytes[k]), fixed: DATA.fixed,
     blocks: K.blocks[k] || 4 * s.sms, resident: 1, reuse: l2 && K.bytes[k] > 0 ? Math.max(1, l2[1] / K.bytes[k]) : 1,
@@ -38,7 +41,7 @@ function layOnBench(k) {
   const isUncounted = main == null && K.flops[k] == null;
   const others = computing.filter((one) => one !== main).map(([pipe]) => DATA.pipes[pipe]?.[1] ?? "");
   Object.assign(bench, { form: null, case: null, misfit: "", isUncounted, name: `a launch of ${elide(nameOf(k), 40)}` });
-  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(launches, "launch", "launches")}.${others.length > 0 ? ` What it computes on other pipes (${others.join(", ")}) is left out.` : ""}${isUncounted ? " What it computes was not counted." : ""}${known < 0 ? ` Its device is not in the catalog: SMs, clock and L2 bandwidth are those of the ${BENCH.devices[bench.device][0]}.` : ""}${!K.blocks[k] ? " Its grid is not known: four blocks per SM are assumed." : ""} Blocks per SM are not known: one is assumed.`;
+  bench.note = `A launch of ${elide(nameOf(k), 60)}: mean of ${count(launches, "launch", "launches")}.${others.length > 0 ? ` What it computes on other pipes (${others.join(", ")}) is left out.` : ""}${isUncounted ? " What it computes was not counted." : ""}${known < 0 ? ` Its device is not in the catalog: SMs are those of the ${BENCH.devices[bench.device][0]}.` : ""}${!K.blocks[k] ? " Its grid is not known: four blocks per SM are assumed." : ""} Blocks per SM are not known: one is assumed.`;
   rebuildBench();
   replay();
   byId("bench-section").scrollIntoView();

@@ -42,12 +42,18 @@ function writeNumber(value) {
   return `${Number((value / per).toPrecision(6))}${letter && ` ${letter}`}`;
 }
 
-/** What can be turned: key, words, unit, range of its slider, whether whole. */
+/** How far beyond its slider a number may lie: farther ones mean nothing, and times overflow. */
+const BEYOND = 1000;
+
+/** Sizes that are counted one by one have a limit of their own. */
+const MOST_OF_SIZE = { r: 1024 };
+
+/** What can be turned: key, words, unit, range of its slider, whether whole, the most that it may be. */
 const HARDWARE = [
   ["bandwidth", "Bandwidth", "B/s", 1e10, 2e13, false],
   ["peak", "Compute rate", "/s", 1e11, 3e16, false],
   ["onChip", "L2 bandwidth", "B/s", 1e11, 1e14, false],
-  ["sms", "SMs (CUs)", "", 1, 512, true],
+  ["sms", "SMs (CUs)", "", 1, 512, true, 4096],
   ["fixed", "Launch cost", "s", 1e-7, 1e-4, false],
 ];
 const KERNEL = [
@@ -55,7 +61,7 @@ const KERNEL = [
   ["bytes", "Bytes moved", "B", 1e3, 1e12, true],
   ["reuse", "L2 reads per byte", "", 1, 1000, false],
   ["blocks", "Blocks", "", 1, 1e6, true],
-  ["resident", "Blocks per SM", "", 1, 32, true],
+  ["resident", "Blocks per SM", "", 1, 32, true, 1024],
 ];
 
 /** Operation of the chosen pipe: FLOP, or OP of integers. */
@@ -64,7 +70,7 @@ const benchUnit = () => BENCH.pipes[bench.pipe]?.[2] ?? "FLOP";
 const benchInputs = new Map();
 
 /** A number and a slider on a scale of decades that mean the same. */
-function benchField(key, words, unit, low, high, isWhole, value, change) {
+function benchField(key, words, unit, low, high, isWhole, value, change, greatest = high * BEYOND) {
   const steps = 600;
   const span = Math.log(high / low);
   // Nothing may be computed, and nothing padded; of everything else there is some.
@@ -81,8 +87,10 @@ function benchField(key, words, unit, low, high, isWhole, value, change) {
   };
   number.addEventListener("change", () => {
     const read = readNumber(number.value, isWhole);
-    if (read == null || (read === 0 && least > 0)) {
+    const smallest = isWhole ? least : low / BEYOND;
+    if (read == null || (isWhole ? Math.round(read) : read) < smallest || read > greatest) {
       number.setAttribute("aria-invalid", "true");
+      byId("bench-note").textContent = `${words}: a number from ${[smallest, greatest].map((end) => `${writeNumber(end)}${unit}`).join(" to ")}.`;
       return;
     }
     change(whole(read));
@@ -172,7 +180,7 @@ function rebuildBench() {
   const turn = (key) => (value) => { bench.s[key] = value; bench.case = null; drawBench(); };
   const devices = BENCH.devices.map(([name], at) => [`${at}`, name]);
   const peaks = BENCH.devices[bench.device][5].map(([pipe, rate]) => [`${pipe}`, `${BENCH.pipes[pipe][1]}, ${si(rate, `${BENCH.pipes[pipe][2]}/s`)}`]);
-  const field = ([key, ...rest]) => benchField(key, ...rest, s[key], turn(key));
+  const field = ([key, words, unit, low, high, isWhole, greatest]) => benchField(key, words, unit, low, high, isWhole, s[key], turn(key), greatest);
   byId("bench-hardware").replaceChildren(
     choice("Device", devices, `${bench.device}`, (at) => { takeDevice(Number(at)); rebuildBench(); replay(); }),
     choice("Pipe", peaks, `${bench.pipe}`, (pipe) => { takePipe(Number(pipe)); rebuildBench(); }),
@@ -181,8 +189,8 @@ function rebuildBench() {
   const forms = [["", bench.name || "counts of your own"], ...BENCH.forms.map(([name, summary]) => [name, `${name}: ${summary}`])];
   const types = BENCH.types.map(([name, bytes], at) => [`${at}`, `${name}, ${bytes} B`]);
   const sized = bench.form == null ? [] : BENCH.forms[NAMES.indexOf(bench.form)][2].map(([key, meaning, isWhole]) => benchField(
-    `size-${key}`, `${key}: ${meaning}`, "", 1, 1e8, isWhole, bench.sizes[key],
-    (value) => { bench.sizes[key] = value; bench.case = null; takeForm(); drawBench(); },
+    `size-${key}`, `${key}: ${meaning}`, "", 1, MOST_OF_SIZE[key] ?? 1e8, isWhole, bench.sizes[key],
+    (value) => { bench.sizes[key] = value; bench.case = null; takeForm(); drawBench(); }, MOST_OF_SIZE[key],
   ));
   byId("bench-kernel").replaceChildren(
     choice("Kernel", forms, bench.form ?? "", (name) => { chooseForm(name || null); rebuildBench(); replay(); }),

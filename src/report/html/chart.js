@@ -11,6 +11,9 @@ const CROWD = 3000;
 const NAMED = 12;
 const NAMED_NARROW = 5;
 
+/** About the pixels that axes take of the chart. */
+const MARGINS = 80;
+
 /** Pixels that the label of a tick needs. */
 const [X_ROOM, Y_ROOM] = [56, 30];
 
@@ -60,12 +63,13 @@ function wholeView(scene) {
     xs.push(intensityAt(point, level));
     ys.push(point[3]);
   }
+  const widest = radiusOf(scene.points.reduce((most, [k]) => (isShown(k) ? Math.max(most, K.share[k] ?? 0) : most), 0)) + 6;
   const memory = scene.memory.find(([at]) => DATA.levels[at][0] === level);
   for (const [, peak] of scene.compute) {
     ys.push(peak * 1.8);
     if (memory) xs.push(peak / memory[1] / 10, (peak / memory[1]) * 10);
   }
-  const x = around(xs, 0.15);
+  const x = around(xs, airOf(xs, 0.15, widest, chart.box.clientWidth - MARGINS));
   if (!x) return null;
   // The foot of the slope belongs to the picture as long as it does not push the points together.
   if (memory) {
@@ -73,8 +77,19 @@ function wholeView(scene) {
     const lowest = ys.reduce((least, y) => Math.min(least, y), Infinity);
     if (foot > lowest / 30) ys.push(foot);
   }
-  const y = around(ys, 0.1);
-  return { x, y };
+  return { x, y: around(ys, airOf(ys, 0.1, widest, chart.box.clientHeight - MARGINS)) };
+}
+
+/** Radius of a mark by its share of the time: its area is the time. */
+function radiusOf(share) {
+  const smallest = large(sceneNow().points.length > CROWD ? SMALLEST * 0.7 : SMALLEST);
+  return Math.max(smallest, Math.min(large(WHOLE), (chart.box.clientWidth - MARGINS) / 25) * Math.sqrt(share));
+}
+
+/** Decades of air beside the outermost values, which the widest mark needs as pixels. */
+function airOf(values, least, widest, pixels) {
+  const ends = around(values, 0);
+  return ends ? Math.max(least, ((ends[1] - ends[0]) * widest) / Math.max(1, pixels - 2 * widest)) : least;
 }
 
 function color(name) {
@@ -86,13 +101,13 @@ function drawChart() {
   const scene = sceneNow();
   if (!scene || !chart.box.clientWidth) return;
   const width = chart.box.clientWidth;
+  chart.scale = parseFloat(getComputedStyle(chart.box).fontSize) / 12;
   const whole = wholeView(scene);
   document.documentElement.classList.toggle("alone", !whole);
   // The style sets the height: it is there before anything is drawn.
   const height = chart.box.clientHeight;
   const narrow = width < 560;
   chart.font = getComputedStyle(chart.box).fontFamily;
-  chart.scale = parseFloat(getComputedStyle(chart.box).fontSize) / 12;
   const margin = { left: large(narrow ? 58 : 66), right: large(narrow ? 8 : 16), top: 12, bottom: large(44) };
   chart.frame.replaceChildren();
   chart.frame.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -274,8 +289,6 @@ function placeDots(scene) {
   const { x, y } = chart;
   chart.dots = [];
   let elsewhere = 0;
-  const smallest = large(scene.points.length > CROWD ? SMALLEST * 0.7 : SMALLEST);
-  const largest = Math.min(large(WHOLE), (x.to - x.from) / 25);
   for (const point of scene.points) {
     const k = point[0];
     if (!fits[k] || !isShown(k)) continue;
@@ -284,8 +297,7 @@ function placeDots(scene) {
       elsewhere += 1;
       continue;
     }
-    const radius = Math.max(smallest, largest * Math.sqrt(K.share[k] ?? 0));
-    chart.dots.push({ k, u: x.at(intensity), v: y.at(point[3]), radius, point });
+    chart.dots.push({ k, u: x.at(intensity), v: y.at(point[3]), radius: radiusOf(K.share[k] ?? 0), point });
   }
   chart.dots.sort((one, two) => Number(isOpportunity(one.k)) - Number(isOpportunity(two.k)) || two.radius - one.radius);
   chart.elsewhere = elsewhere;

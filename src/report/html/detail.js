@@ -1,7 +1,7 @@
 // One kernel in full: measured, structural and expected time, the arithmetic behind them, and advice.
 // Symbols and words are those of `--explain`.
 
-/** A bar from zero to measured time: roofline time, what the shape costs, savings. */
+/** A bar from zero to measured time: roofline time, what the shape costs, savings, and what no cause explains. */
 function wayBar(k) {
   const [measured, expected, structural, win] = [K.judged_s[k], K.roofline_s[k], K.structural_s[k], K.savings_s[k]];
   if (!(measured > 0) || expected == null || structural == null || win == null) return null;
@@ -9,9 +9,13 @@ function wayBar(k) {
   if (mayNeedLess(k)) return null;
   const ideal = Math.min(expected, measured);
   const won = Math.min(win, measured);
-  const shape = Math.max(0, measured - won - ideal);
+  const shape = Math.max(0, Math.min(structural, measured - won) - ideal);
+  const rest = measured - ideal - shape - won;
   /** @type {[string, number, string][]} */
-  const parts = [["roofline", ideal, "roofline time"], ["gap", shape, "shape and launch cost"], ["savings", won, "savings"]];
+  const parts = [["roofline", ideal, "roofline time"], ["gap", shape, "shape and launch cost"]];
+  // Numbers of six digits add up to a little more or less than their sum.
+  if (rest > measured * 1e-4) parts.push(["unproven", rest, "further gap, savings unproven"]);
+  if (won > 0 || parts.length < 3) parts.push(["savings", won, "savings"]);
   let from = 0;
   const bar = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "stack way", role: "img", "aria-label": parts.map(([, time, what]) => `${percent(time / measured)} ${what}`).join(", ") });
   for (const [kind, time] of parts) {
@@ -176,11 +180,17 @@ function headBlock(k) {
   ];
 }
 
+/** Selects no kernel, and leads back to the chart. */
+function closeDetail() {
+  select(null);
+  chart.box.focus({ preventScroll: true });
+}
+
 /** Shows the selected kernel. */
 function drawDetail() {
   const panel = byId("detail");
   const k = asked.selected;
-  document.documentElement.classList.toggle("chosen", k != null && !isFirstChoice);
+  document.documentElement.classList.toggle("chosen", k != null && !asked.isFirstChoice);
   if (k == null) {
     panel.replaceChildren(make("p", { class: "hint" }, "Select a kernel in the chart or in the table to see its arithmetic and what is advised."));
     return;
@@ -196,7 +206,7 @@ function drawDetail() {
   levelLines(levels, k);
   const told = new Lines();
   for (const [rule, mark, remark] of DATA.told[k] ?? []) told.add(text(rule), text(mark), text(remark));
-  const close = make("button", { type: "button", class: "close", "aria-label": "Close the details", onclick: () => { select(null); chart.box.focus({ preventScroll: true }); } }, "×");
+  const close = make("button", { type: "button", class: "close", "aria-label": "Close the details", onclick: closeDetail }, "×");
   const parts = [
     close,
     ...headBlock(k),
@@ -210,4 +220,6 @@ function drawDetail() {
   ];
   panel.replaceChildren(...parts.filter(Boolean));
   panel.scrollTop = 0;
+  // What scrolls is reached by the keyboard: a long name.
+  for (const one of panel.querySelectorAll(".about dd")) if (one.scrollHeight > one.clientHeight) one.tabIndex = 0;
 }

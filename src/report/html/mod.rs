@@ -92,6 +92,8 @@ struct Page {
     parts: Vec<summary::Part>,
     notices: Vec<summary::Notice>,
     cards: Vec<summary::Card>,
+    /// Whether a card leads to a kernel; a list that scrolls is else reached by no key.
+    has_links: bool,
     /// The roofline as SVG, for where no script runs.
     picture: Option<String>,
     /// Tables for where no script runs.
@@ -124,6 +126,7 @@ fn comparison(changes: &GateReport<'_>, style: &Style) -> String {
 fn written(report: &Report<'_>, changes: Option<&GateReport<'_>>, style: &Style) -> String {
     let analysis = report.analysis;
     let (start, script, style_sheet) = (lean(START), lean(SCRIPT), lean(STYLE));
+    let cards = summary::cards(report, style);
     let page = Page {
         title: title(report),
         version: env!("CARGO_PKG_VERSION"),
@@ -141,7 +144,8 @@ fn written(report: &Report<'_>, changes: Option<&GateReport<'_>>, style: &Style)
         over_time: summary::over_time(report),
         parts: summary::parts(report),
         notices: summary::notices(report),
-        cards: summary::cards(report, style),
+        has_links: cards.iter().any(|card| card.rank.is_some()),
+        cards,
         picture: picture(report),
         stills: stills(report, style),
         compared: changes.map_or_else(String::new, |changes| comparison(changes, style)),

@@ -74,9 +74,14 @@ function drawControls() {
   byId("chart-controls").replaceChildren(...parts);
 }
 
-/** What has no place in the chart at this level. */
+/** What has no place in the chart at this level, or by the filters. */
 function drawAbsent() {
-  byId("absent").textContent = chart.plot && chart.elsewhere > 0 ? `${count(chart.elsewhere, "kernel has", "kernels have")} no counted traffic at this level.` : "";
+  const scene = sceneNow();
+  if (!scene) return;
+  const says = [];
+  if (chart.plot && chart.elsewhere > 0) says.push(`${count(chart.elsewhere, "kernel has", "kernels have")} no counted traffic at this level.`);
+  if (!fitting().some((k) => K.device[k] === scene.device)) says.push(`No kernel on ${DATA.devices[scene.device]} fits the filters of the table.`);
+  byId("absent").textContent = says.join(" ");
 }
 
 /** Draws at most once per frame, whatever happens in between. */
@@ -127,26 +132,24 @@ function start() {
   onChange(["selected"], () => { if (SIZE > LARGE.size && !asked.small) chartSoon(); });
   onChange(["scene"], () => { drawControls(); drawLegend(); });
   onChange(["level", "small"], drawControls);
-  onChange(["selected"], drawDetail);
+  onChange(["selected", "isFirstChoice"], drawDetail);
   onChange(["selected"], markSelected);
   onChange(["selected", "hovered"], perFrame(drawChosen));
-  onChange([...Object.keys(KEYS), "selected"], remember);
+  onChange([...Object.keys(KEYS), "selected", "isFirstChoice"], remember);
   recall();
   drawFilters();
   drawControls();
   drawLegend();
   drawRows();
-  // On a wide page the details stand beside the chart: they begin with the first kernel.
-  if (asked.selected == null && SIZE > 0 && matchMedia("(min-width: 84rem)").matches) {
-    isFirstChoice = true;
-    ask({ selected: 0 });
-  }
   drawDetail();
   markSelected();
   linkGroups();
   linkCards();
   listenOff();
   touch();
+  byId("detail").addEventListener("keydown", (event) => {
+    if (event.key === "Escape") closeDetail();
+  });
   drawChart();
   drawOff();
   drawAbsent();
@@ -160,6 +163,11 @@ function start() {
     matchMedia(query).addEventListener("change", drawChart);
   }
   addEventListener("hashchange", () => {
+    // A link to a part of the page keeps what was asked for.
+    if (location.hash.length > 1 && !location.hash.includes("=")) {
+      remember();
+      return;
+    }
     recall();
     drawFilters();
     drawControls();

@@ -54,6 +54,8 @@ const DEFAULTS = {
 const asked = {
   ...DEFAULTS,
   selected: null,
+  // Whether the selection is the page's own, made so that the details are not empty.
+  isFirstChoice: false,
   hovered: null,
   rows: 100,
   scene: 0,
@@ -153,7 +155,7 @@ function sortBy(positions, value, way) {
 /** Writes filter and selection into the address, so that it can be sent to someone. */
 function remember() {
   const words = new URLSearchParams();
-  if (asked.selected != null && !isFirstChoice) words.set("kernel", K.rank[asked.selected]);
+  if (asked.selected != null && !asked.isFirstChoice) words.set("kernel", K.rank[asked.selected]);
   for (const [key, short] of Object.entries(KEYS)) {
     if (asked[key] !== DEFAULTS[key]) words.set(short, asked[key]);
   }
@@ -165,9 +167,6 @@ function remember() {
     // A page inside another page may not: then there is no address to keep.
   }
 }
-
-/** Whether the selection is the page's own, made so that the details are not empty. */
-let isFirstChoice = false;
 
 /** Reads filter and selection from the address. Whatever it says, only known words count. */
 function recall() {
@@ -184,11 +183,11 @@ function recall() {
   if (!known(DATA.levels, changes.level)) changes.level = DEFAULTS.level;
   if (!COLUMNS.some((column) => column.key === changes.sort.replace(/^-/, ""))) changes.sort = DEFAULTS.sort;
   Object.assign(changes, sceneOf(Number(changes.device || NaN)));
-  const selected = OF_RANK.get(Number(words.get("kernel")));
-  if (selected != null) {
-    changes.selected = selected;
-    isFirstChoice = false;
-  }
+  // An address without a kernel has none selected: who goes back to it gets what was there.
+  changes.selected = OF_RANK.get(Number(words.get("kernel"))) ?? null;
+  // On a wide page the details stand beside the chart: they begin with the first kernel.
+  changes.isFirstChoice = changes.selected == null && SIZE > 0 && matchMedia("(min-width: 84rem)").matches;
+  if (changes.isFirstChoice) changes.selected = 0;
   ask(changes);
 }
 
@@ -200,6 +199,5 @@ function sceneOf(device) {
 
 /** Selects a kernel, as the user wants it. */
 function select(k) {
-  isFirstChoice = false;
-  ask({ selected: k, ...sceneOf(k == null ? NaN : K.device[k]) });
+  ask({ selected: k, isFirstChoice: false, ...sceneOf(k == null ? NaN : K.device[k]) });
 }

@@ -1,6 +1,6 @@
 //! The first screen of the page: three figures, the run's time as a bar, what to check, and a card per next step.
 
-use crate::analysis::Segment;
+use crate::analysis::{Analysis, Segment};
 use crate::report::files::Files;
 use crate::report::formats::html;
 use crate::report::numbers::change;
@@ -67,9 +67,8 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
     let analysis = report.analysis;
     let totals = &analysis.totals;
     let is_timed = totals.measured > Seconds::ZERO;
-    let has_savings = totals.savings >= analysis.smallest_win() && totals.savings > Seconds::ZERO;
-    // Of a selection, nothing is counted that is not there.
-    let is_whole = !analysis.is_narrowed;
+    let has_savings = totals.savings > Seconds::ZERO;
+    let is_worth_it = has_savings && totals.savings >= analysis.smallest_win();
     let untimed = totals.launches - totals.timed_launches;
     let time_note = match (is_timed, untimed) {
         (false, _) => "no durations in the input".to_owned(),
@@ -79,34 +78,29 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
         ),
         (true, untimed) => format!("{} without duration", count(untimed, "launch", "launches")),
     };
-    let (savings, savings_note, speedup, speedup_note) =
-        if !is_timed || totals.modeled <= Seconds::ZERO {
-            (MISSING.to_owned(), "not enough data".to_owned(), MISSING.to_owned(), String::new())
-        } else if has_savings {
-            let needed = totals.kernels_for_80_percent;
-            let with_savings =
-                analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some()).count();
-            let kernels = count(needed as u64, "kernel", "kernels");
-            let note = match with_savings {
-                1 if is_whole => "all of it in 1 kernel".to_owned(),
-                _ => format!("80% of it in {kernels}"),
-            };
-            let shown = range(totals.savings_low, totals.savings_high);
-            (
-                si(totals.savings.get(), "s"),
-                format!("{}, range {shown}", percent(totals.savings / totals.measured)),
-                factor(totals.run_speedup(totals.savings)),
-                note,
-            )
+    let (savings, savings_note) = if !is_timed || totals.modeled <= Seconds::ZERO {
+        (MISSING.to_owned(), "not enough data".to_owned())
+    } else if has_savings {
+        let share = percent(totals.savings / totals.measured);
+        let note = if is_worth_it {
+            format!("range {}", range(totals.savings_low, totals.savings_high))
         } else {
-            let floor = si(analysis.smallest_win().get(), "s");
-            (
-                "none".to_owned(),
-                format!("less than {floor}"),
-                factor(1.0),
-                "nothing worth a rewrite".to_owned(),
-            )
+            "too little to matter".to_owned()
         };
+        (si(totals.savings.get(), "s"), format!("{share}, {note}"))
+    } else {
+        let unproven = totals.savings_unproven;
+        let is_open = unproven >= analysis.smallest_win() && unproven > Seconds::ZERO;
+        let most = || format!("≤{} unproven", si(unproven.get(), "s"));
+        ("none".to_owned(), if is_open { most() } else { "none found".to_owned() })
+    };
+    let (speedup, speedup_note) = if !is_timed || totals.modeled <= Seconds::ZERO {
+        (MISSING.to_owned(), String::new())
+    } else if is_worth_it {
+        (factor(totals.run_speedup(totals.savings)), coverage(analysis))
+    } else {
+        (factor(totals.run_speedup(totals.savings)), "nothing worth a rewrite".to_owned())
+    };
     // A trace shows that GPUs do not always compute: the run gets less faster than its kernels.
     let speedup_of = if analysis.timelines.is_empty() { "Speedup" } else { "Kernel speedup" };
     let time = if is_timed { si(totals.measured.get(), "s") } else { MISSING.to_owned() };
@@ -116,7 +110,7 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
             label: "Potential savings",
             value: savings,
             note: savings_note,
-            class: if has_savings { "savings" } else { "" },
+            class: if is_worth_it { "savings" } else { "" },
         },
         Figure { label: speedup_of, value: speedup, note: speedup_note, class: "" },
     ];
@@ -133,6 +127,16 @@ pub(super) fn figures(report: &Report<'_>, changes: Option<&GateReport<'_>>) -> 
         class: gate::tone_of(relative),
     }));
     figures
+}
+
+/// In how many kernels most of the savings are. Of a selection, nothing is counted that is not there.
+fn coverage(analysis: &Analysis) -> String {
+    let with_savings = analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some()).count();
+    if with_savings == 1 && !analysis.is_narrowed {
+        return "all of it in 1 kernel".to_owned();
+    }
+    let needed = analysis.totals.kernels_for_80_percent as u64;
+    format!("80% of it in {}", count(needed, "kernel", "kernels"))
 }
 
 /// How the time of the GPUs was used.

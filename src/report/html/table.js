@@ -34,10 +34,13 @@ function headroomText(k) {
   return interval(most <= DATA.farthest ? most : Infinity, least);
 }
 
-function limiterText(k) {
+/** The limiter; null where it is not known. */
+function limiterOf(k) {
   const limiter = K.limiter[k] == null ? null : DATA.words.limiter[K.limiter[k]];
-  return limiter == null || limiter === "unknown" ? MISSING : limiter;
+  return limiter === "unknown" ? null : limiter;
 }
+
+const limiterText = (k) => limiterOf(k) ?? MISSING;
 
 /** Savings, from the pessimistic to the optimistic end. */
 function rangeText(k) {
@@ -57,13 +60,13 @@ const [MOST_SAVINGS, MOST_SHARE, MOST_RATIO] = [most(K.savings_s), most(K.share)
 const COLUMNS = [
   { key: "rank", title: "#", number: true, value: (k) => K.rank[k], show: (k) => `${K.rank[k]}` },
   { key: "name", title: "kernel", value: (k) => nameOf(k).toLowerCase(), show: nameOf },
-  { key: "savings", title: `savings [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_s[k] ?? 0, show: (k) => inUnit(K.savings_s[k], T_UNIT), bar: (k) => over(K.savings_s[k], MOST_SAVINGS), kind: "savings" },
+  { key: "savings", title: `savings [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_s[k], show: (k) => inUnit(K.savings_s[k], T_UNIT), bar: (k) => over(K.savings_s[k], MOST_SAVINGS), kind: "savings" },
   { key: "share", title: "share", number: true, value: (k) => K.share[k], show: (k) => percent(K.share[k]), bar: (k) => over(K.share[k], MOST_SHARE), kind: "roofline" },
   { key: "measured", title: `measured [${T_UNIT.symbol}]`, number: true, value: (k) => K.measured_s[k], show: (k) => inUnit(K.measured_s[k], T_UNIT) },
   { key: "roofline", title: `roofline [${T_UNIT.symbol}]`, number: true, value: (k) => K.roofline_s[k], show: (k) => rooflineText(k, (time) => inUnit(time, T_UNIT)) },
   { key: "headroom", title: "ratio", number: true, value: (k) => K.headroom[k], show: headroomText, bar: (k) => over(K.headroom[k], MOST_RATIO), kind: "neutral" },
   { key: "state", title: "state", value: (k) => K.state[k], show: (k) => stateOf(k)[1] },
-  { key: "limiter", title: "limiter", value: (k) => limiterText(k), show: limiterText },
+  { key: "limiter", title: "limiter", value: limiterOf, show: limiterText },
   { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_low_s[k], show: rangeText },
   { key: "covers", title: "cumulative", number: true, value: (k) => K.coverage[k], show: (k) => percent(K.coverage[k]) },
   { key: "launches", title: "launches", number: true, value: (k) => K.launches[k], show: (k) => `${K.launches[k]}` },
@@ -121,32 +124,44 @@ function row(k) {
 /** Draws the rows of what fits. */
 function drawRows() {
   const all = fitting();
-  const shown = all.slice(0, asked.rows);
-  byId("rows").replaceChildren(...shown.map(row));
+  byId("rows").replaceChildren(...all.slice(0, asked.rows).map(row));
   markSorted();
   const time = all.reduce((sum, k) => sum + (K.measured_s[k] ?? 0), 0);
   const of = all.length === SIZE ? count(SIZE, "kernel", "kernels") : `${all.length} of ${count(SIZE, "kernel", "kernels")}`;
   const share = DATA.total > 0 && time > 0 ? `, ${si(time, "s")}, ${percent(time / DATA.total)} of the time` : "";
   byId("count").textContent = all.length === 0 ? "no kernel fits" : `${of}${share}`;
-  const rest = all.length - shown.length;
+  requestAnimationFrame(markFollowing);
+  drawRest();
+}
+
+/** Below the first rows: the selected one, where it is far beyond them, and how many are shown of how many. */
+function drawRest() {
+  document.querySelector("#rows .beyond")?.remove();
+  const all = fitting();
+  const rest = all.length - asked.rows;
   const more = byId("more");
   more.replaceChildren();
-  requestAnimationFrame(markFollowing);
-  if (rest > 0) {
-    const next = Math.min(ROWS, rest);
-    more.append(
-      `the first ${shown.length} are shown `,
-      make("button", { type: "button", onclick: () => ask({ rows: asked.rows + ROWS }) }, `${next} more`),
-    );
+  if (rest <= 0) return;
+  const at = all.indexOf(asked.selected);
+  if (at >= asked.rows) {
+    const beyond = row(asked.selected);
+    beyond.classList.add("beyond");
+    byId("rows").append(beyond);
   }
+  more.append(
+    `${asked.rows} of ${all.length} rows are shown${at >= asked.rows ? `, and row ${at + 1}, which is selected` : ""} `,
+    make("button", { type: "button", onclick: () => ask({ rows: asked.rows + ROWS }) }, `${Math.min(ROWS, rest)} more`),
+  );
 }
 
 /** Marks what belongs to the selection: its row, which is shown if it is beyond the last one, its card, its bar. */
 function markSelected() {
   for (const one of document.querySelectorAll(".board [aria-current]")) one.removeAttribute("aria-current");
-  if (asked.selected == null) return;
-  const at = fitting().indexOf(asked.selected);
+  const at = asked.selected == null ? -1 : fitting().indexOf(asked.selected);
+  // Thousands of rows take seconds: a row far beyond them is shown alone.
   if (at >= asked.rows && at < asked.rows + 20 * ROWS) ask({ rows: Math.ceil((at + 1) / ROWS) * ROWS });
+  drawRest();
+  if (asked.selected == null) return;
   const selected = document.querySelector(`#rows [data-k="${asked.selected}"]`);
   selected?.setAttribute("aria-current", "true");
   const others = `.card[data-rank="${K.rank[asked.selected]}"], #off [data-k="${asked.selected}"]`;

@@ -10,6 +10,7 @@ function fixed(value, places) {
 
 function digits(value) {
   const size = Math.abs(value);
+  if (size > 0 && size < 0.0005) return value > 0 ? "<0.001" : ">-0.001";
   if (size >= 99.95) return fixed(value, 0);
   if (size >= 9.995) return fixed(value, 1);
   return fixed(value, size >= 0.0995 || size === 0 ? 2 : 3);
@@ -53,7 +54,9 @@ function factor(value) {
 function interval(headroom, low) {
   if (headroom === Infinity) return `≥${factor(low)}`;
   if (low == null || low >= headroom * 0.999) return factor(headroom);
-  return low > 0.005 ? `${digits(low)}–${factor(headroom)}` : `≤${factor(headroom)}`;
+  const most = factor(headroom);
+  if (low > 0.005) return `${digits(low)}–${most}`;
+  return most.startsWith("<") ? most : `≤${most}`;
 }
 
 /** One unit for a column of times, chosen by its longest. */

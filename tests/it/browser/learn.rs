@@ -192,6 +192,58 @@ fn a_kernel_of_a_report_is_laid_on_the_bench() {
     clean(&mut browser, &address);
 }
 
+/// A kernel at its compute roof, whose L2 traffic has no known roof; the run's clock is not that of the catalog.
+#[test]
+fn the_bench_lays_a_kernel_on_the_roofs_it_was_judged_by() {
+    let Some(mut browser) = Browser::start() else { return };
+    browser.resize(1440, 1000);
+    browser.show(&sample());
+    browser.reopen("#kernel=3");
+    let value = |symbol: &str| {
+        format!(
+            "[...document.querySelectorAll('#detail .sums > div')].find((row) => row.children[0].textContent === '{symbol}')?.children[1].textContent ?? ''"
+        )
+    };
+    let (limiter, bandwidth) = (browser.text(&value("limiter")), browser.text(&value("BW")));
+    assert_eq!(limiter, "math");
+    press(&mut browser, "#detail .try");
+    assert_eq!(bound(&mut browser), "math");
+    assert_eq!(sum(&mut browser, "t_L2"), "-");
+    let sums = browser.text("document.getElementById('bench-sums').innerText");
+    assert!(sums.contains(&bandwidth), "{bandwidth}: {sums}");
+    assert!(sums.contains("1.59 GHz"), "{sums}");
+}
+
+#[test]
+fn numbers_that_mean_nothing_change_nothing() {
+    let Some(mut browser) = Browser::start() else { return };
+    browser.resize(1440, 1000);
+    let address = browser.show(&lesson("H100 SXM5 80GB"));
+    let before = browser.text("document.getElementById('bench-sums').innerText");
+    let wrong = [
+        ("sms", "5G"),
+        ("sms", "200000"),
+        ("bandwidth", "1e-320"),
+        ("bandwidth", "1e300"),
+        ("fixed", "1e9"),
+    ];
+    for (key, text) in wrong {
+        set(&mut browser, key, text);
+        let field = format!("document.querySelector('[data-key={key}] input[type=text]')");
+        assert!(browser.holds(&format!("{field}.matches('[aria-invalid]')")), "{key} = {text}");
+        let note = browser.text("document.getElementById('bench-note').textContent");
+        assert!(note.contains("a number from"), "{note}");
+        assert_eq!(browser.text("document.getElementById('bench-sums').innerText"), before);
+    }
+    for (key, text) in [("sms", "4096"), ("bandwidth", "10M"), ("blocks", "1G"), ("size-n", "100G")]
+    {
+        set(&mut browser, key, text);
+    }
+    let text = browser.text("document.getElementById('bench').innerText");
+    assert!(!text.contains("NaN") && !text.contains("Infinity"), "{text}");
+    clean(&mut browser, &address);
+}
+
 #[test]
 fn it_fits_screens_from_a_phone_to_a_wall() {
     let Some(mut browser) = Browser::start() else { return };

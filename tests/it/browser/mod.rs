@@ -4,6 +4,7 @@
 
 mod access;
 mod bench;
+mod chosen;
 pub(crate) mod chrome;
 mod large;
 mod learn;
