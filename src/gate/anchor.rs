@@ -1,7 +1,7 @@
 //! A second baseline: a release, or the oldest of a window. Against the newest one alone, a kernel that gets
 //! 3% slower with every commit never exceeds its limit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::decision::gravest_first;
 use super::decision::{Check, Decision, Outcome, Verdict};
@@ -19,8 +19,14 @@ pub struct Anchor {
     pub runs: Vec<Run>,
 }
 
+/// Whether a metric is judged against an anchor, too. The global shift is not, as machines change over months; kernels that
+/// came or went since then were reported when they did.
+const fn is_judged(metric: Metric) -> bool {
+    !matches!(metric, Metric::CommonShift | Metric::Presence)
+}
+
 /// Compares the current runs with an anchor too, by the same limits, and adds what exceeds them there
-/// alone to a decision. The global shift is not judged again: machines change over months.
+/// alone to a decision.
 pub fn beside(
     decision: &mut Decision,
     anchor: &Anchor,
@@ -43,26 +49,29 @@ pub fn beside(
     let of_waivers = of_waivers.flat_map(|one| [true, false].map(|is| words::idle_waiver(one, is)));
     let idle: Vec<String> = of_waivers.collect();
     decision.notes.retain(|note| !idle.contains(note) || found.notes.contains(note));
-    let added: Vec<Check> = found
+    let is_known = |check: &Check| {
+        decision.checks.iter().any(|known| {
+            known.metric == check.metric
+                && known.subject == check.subject
+                && known.action >= check.action
+        })
+    };
+    let (worse, others): (Vec<Check>, Vec<Check>) = found
         .checks
         .into_iter()
-        .filter(|check| {
-            let is_judged =
-                matches!(check.metric, Metric::Time | Metric::KernelTotal | Metric::Total)
-                    && matches!(check.verdict, Verdict::Regression | Verdict::Ambiguous);
-            let is_known = decision.checks.iter().any(|known| {
-                known.metric == check.metric
-                    && known.subject == check.subject
-                    && known.action >= check.action
-            });
-            is_judged && (check.action > Action::Notice || check.waived.is_some()) && !is_known
-        })
+        .filter(|check| is_judged(check.metric) && !is_known(check))
+        .partition(|check| matches!(check.verdict, Verdict::Regression | Verdict::Ambiguous));
+    let lacking = lacking(label, &others);
+    let added: Vec<Check> = worse
+        .into_iter()
+        .filter(|check| check.action > Action::Notice || check.waived.is_some())
         .map(|check| Check {
             rule: format!("anchor:{}", check.rule),
             message: format!("since anchor {label}: {}", check.message),
             ..check
         })
         .collect();
+    decision.notes.extend(lacking);
     let many = added.iter().filter(|check| check.action > Action::Notice).count();
     decision.notes.push(match many {
         0 => format!("compared with anchor {label} too: nothing more exceeds a limit"),
@@ -85,5 +94,122 @@ pub fn beside(
     decision.counts = BTreeMap::new();
     for check in &decision.checks {
         *decision.counts.entry(check.verdict).or_default() += 1;
+    }
+}
+
+/// Says which limits could be checked against the newest baseline only: runs of long ago may lack what is collected today.
+fn lacking(label: &str, checks: &[Check]) -> Option<String> {
+    let lacks = |check: &&Check| {
+        matches!(check.verdict, Verdict::NoData | Verdict::Incomparable)
+            && check.action > Action::Notice
+    };
+    let metrics: Vec<&str> = checks.iter().filter(lacks).map(|check| check.metric.key()).collect();
+    let named: BTreeSet<&str> = metrics.iter().copied().collect();
+    (!metrics.is_empty()).then(|| {
+        let many = match metrics.len() {
+            1 => "1 check lacks".to_owned(),
+            many => format!("{many} checks lack"),
+        };
+        let named: Vec<&str> = named.into_iter().collect();
+        format!("anchor {label}: {many} data to compare ({})", named.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::policy::Limit;
+    use super::*;
+    use crate::compare::made::{kernel, run};
+    use crate::compare::{RunFinding, RunKernel};
+    use crate::rules::Severity;
+    use crate::units::{Bytes, RelativeChange, Seconds};
+
+    /// Two kernels of five launches of 1 ms; of the first, the bytes of all launches and the roofline time.
+    fn side(device: &str, bytes: Option<f64>, roofline: f64) -> Vec<Run> {
+        let of = |name: &str, bytes: Option<f64>, roofline: f64| RunKernel {
+            bytes: bytes.map(|bytes| Bytes::new(bytes * 5.0)),
+            roofline_s: Some(Seconds::new(roofline)),
+            roofline_high_s: Some(Seconds::new(roofline)),
+            ..kernel(name, &[1e-3; 5])
+        };
+        let mut run = run(vec![of("looked_at", bytes, roofline), of("other", Some(1e6), 4e-3)]);
+        device.clone_into(&mut run.devices[0].name);
+        vec![run]
+    }
+
+    /// The decision on a side against the newest baseline, and then against an anchor too.
+    fn decided([oldest, newest, current]: [Vec<Run>; 3], metric: Metric) -> (Outcome, Decision) {
+        let limits = vec![Limit::new(metric, RelativeChange::new(0.05))];
+        let policy =
+            Policy { limits, noise_is_declared: true, across_devices: true, ..Policy::default() };
+        let setting = Setting { decides: true, ..Setting::default() };
+        let mut decision = judge(&newest, &current, &policy, &setting);
+        let outcome = decision.outcome;
+        let anchor = Anchor { label: "oldest".to_owned(), runs: oldest };
+        beside(&mut decision, &anchor, &current, (&policy, &setting));
+        (outcome, decision)
+    }
+
+    /// 1.00, 1.04 and 1.08 GB a launch: each is 4% more than the one before, and the last 8% more than the first.
+    #[test]
+    fn bytes_creep_too() {
+        let sides = [1.00e9, 1.04e9, 1.08e9].map(|bytes| side("L4", Some(bytes), 4e-3));
+        let (alone, decision) = decided(sides, Metric::Bytes);
+        assert_eq!((alone, decision.outcome), (Outcome::Passed, Outcome::Failed));
+        let [check] = &decision.checks[..] else { panic!("{:?}", decision.checks) };
+        assert_eq!(check.rule, "anchor:bytes");
+        assert!((check.change.unwrap().get() - 0.08).abs() < 1e-12, "{check:?}");
+    }
+
+    /// Across devices headroom is compared: 5 ms over 4.0, 3.7 and 3.4 ms of roofline time. It is 8.8% more than on the
+    /// newest baseline, less than the noise of one run (10%), and 17.6% more than on the oldest.
+    #[test]
+    fn headroom_creeps_across_devices() {
+        let times = [("A100", 4.0e-3), ("A100", 3.7e-3), ("L4", 3.4e-3)];
+        let sides = times.map(|(device, time)| side(device, None, time));
+        let (alone, decision) = decided(sides, Metric::Headroom);
+        assert_eq!((alone, decision.outcome), (Outcome::Passed, Outcome::Failed));
+        let check = decision.checks.iter().find(|check| check.rule == "anchor:headroom").unwrap();
+        assert!((check.change.unwrap().get() - (4.0 / 3.4 - 1.0)).abs() < 1e-12, "{check:?}");
+    }
+
+    /// What a rule found when the anchor was saved is not new; what it found since is, also if the newest baseline has it.
+    #[test]
+    fn findings_since_the_anchor_are_new() {
+        let finding = |rule: &str| RunFinding { rule: rule.to_owned(), severity: Severity::High };
+        let sides = [1, 2, 2].map(|many| {
+            let mut side = side("L4", None, 4e-3);
+            let found = ["low-occupancy", "tail-effect"].map(finding);
+            side[0].kernels.iter_mut().find(|one| one.name == "looked_at").unwrap().findings =
+                found.into_iter().take(many).collect();
+            side
+        });
+        let (alone, decision) = decided(sides, Metric::Findings);
+        assert_eq!((alone, decision.outcome), (Outcome::Passed, Outcome::Failed));
+        assert!(decision.checks[0].message.ends_with("new findings: tail-effect (high)"));
+    }
+
+    /// Bytes that the anchor lacks are no reason to say that nothing exceeds a limit, and no reason to fail.
+    #[test]
+    fn what_an_anchor_lacks_is_named() {
+        let sides = [None, Some(1e9), Some(1e9)].map(|bytes| side("L4", bytes, 4e-3));
+        let (alone, decision) = decided(sides, Metric::Bytes);
+        assert_eq!((alone, decision.outcome), (Outcome::Passed, Outcome::Passed));
+        let note = "anchor oldest: 1 check lacks data to compare (bytes)";
+        assert!(decision.notes.iter().any(|one| one == note), "{:?}", decision.notes);
+    }
+
+    /// A kernel that is new since the anchor, and a shift that all share, are not judged against it.
+    #[test]
+    fn what_came_since_and_what_all_share_are_left_to_the_newest_baseline() {
+        let of = |factor: f64, is_there: bool| {
+            let names = ["a", "b", "c", "d", "e", "f"].into_iter();
+            let kernels = names.map(|name| kernel(name, &[factor * 1e-3; 5]));
+            vec![run(kernels.chain(is_there.then(|| kernel("g", &[factor * 1e-3; 5]))).collect())]
+        };
+        let (alone, decision) =
+            decided([of(1.0, false), of(1.2, true), of(1.2, true)], Metric::CommonShift);
+        assert_eq!((alone, decision.outcome), (Outcome::Passed, Outcome::Passed));
+        assert!(!decision.checks.iter().any(|check| check.rule.starts_with("anchor:")));
     }
 }
