@@ -4,6 +4,7 @@
 mod axes;
 #[cfg(feature = "frames")]
 mod beside;
+mod jobs;
 mod manifest;
 mod names;
 mod partials;
@@ -16,9 +17,6 @@ mod runs;
 #[cfg(feature = "frames")]
 mod scan;
 mod stragglers;
-
-use std::num::NonZero;
-use std::thread;
 
 pub use axes::{Imbalance, Layout, PositionsFrom, imbalances, place};
 #[cfg(feature = "frames")]
@@ -38,14 +36,3 @@ pub use runs::{Listed, Runs, listed, partitioned, runs};
 #[cfg(feature = "frames")]
 pub use scan::scan;
 pub use stragglers::{Cause, Straggler, stragglers};
-
-/// Runs `work` on as many threads as are asked for (0: one per core), at most one per job, and waits for all.
-fn side_by_side(threads: usize, jobs: usize, work: impl Fn() + Sync) {
-    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = if threads == 0 { cores() } else { threads.min(crate::ingest::MOST_THREADS) };
-    thread::scope(|scope| {
-        for _ in 0..threads.min(jobs) {
-            scope.spawn(&work);
-        }
-    });
-}

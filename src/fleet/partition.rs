@@ -1,18 +1,18 @@
 //! Writes exports of ranks as a partitioned launch table, each rank read by itself, side by side on all cores.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::convert::Infallible;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::beside::{self, Pair};
+use super::jobs::side_by_side;
 use super::manifest::{DEVICES, DeviceEntry, Manifest, NAMES, PartEntry, SourceFile, replace};
 use super::names::{Positions, RankFiles, by_rank, is_run_name};
-use super::side_by_side;
 use crate::analysis::{self, device_rows};
 use crate::catalog::Catalog;
 use crate::ingest::{self, IngestError, Input};
@@ -95,19 +95,20 @@ impl Partitioning<'_> {
         let gone = forget(self.folder, &mut manifest);
         let numbered = by_rank(files)?;
         let (jobs, unchanged) = self.jobs(&manifest, numbered.ranks)?;
-        let done = Mutex::new((Vec::new(), Vec::new()));
-        let next = AtomicUsize::new(0);
-        side_by_side(self.options.threads, jobs.len(), || {
-            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let converted = self.convert(job);
-                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-                match converted {
-                    Ok(part) => done.0.push(part),
-                    Err(error) => done.1.push((job.rank, error)),
-                }
+        // A rank that cannot be read keeps no other from being converted.
+        let each = |(parts, failed): &mut (Vec<Done>, Vec<_>), _, job: &Job| {
+            match self.convert(job) {
+                Ok(part) => parts.push(part),
+                Err(error) => failed.push((job.rank, error)),
             }
-        });
-        let (parts, mut failed) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Ok::<(), Infallible>(())
+        };
+        let Ok(done) = side_by_side(self.options.threads, &jobs, each);
+        let (mut parts, mut failed) = (Vec::new(), Vec::new());
+        for (own, own_failed) in done {
+            parts.extend(own);
+            failed.extend(own_failed);
+        }
         failed.sort_by_key(|(rank, _)| *rank);
         let converted = parts.len();
         // A table that stays as it is may be read-only, and without a rank there is no table.

@@ -1,11 +1,10 @@
 //! The ranks of a job: what is known of each, and what limits their comparison.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use super::jobs::side_by_side;
 use super::names::Positions;
-use super::side_by_side;
 use crate::analysis::{AnalysisError, Options, Partial, RankFigures, RankId};
 use crate::catalog::Catalog;
 use crate::ingest::IngestError;
@@ -73,38 +72,18 @@ pub(super) fn merged<T: Sync>(
     threads: usize,
     read: impl Fn(usize, &T) -> Result<(Partial, Vec<Rank>), IngestError> + Sync,
 ) -> Result<(Partial, Vec<Rank>), IngestError> {
-    let (whole, failed) = (Mutex::new((Partial::default(), Vec::new())), Mutex::new(None));
-    let next = AtomicUsize::new(0);
-    side_by_side(threads, items.len(), || {
-        let (mut partial, mut ranks) = (Partial::default(), Vec::new());
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(at) else { break };
-            match read(at, item) {
-                Ok((one, some)) => {
-                    partial.merge(one);
-                    ranks.extend(some);
-                }
-                Err(error) => {
-                    // The others need not be read.
-                    next.store(items.len(), Ordering::Relaxed);
-                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    if failed.as_ref().is_none_or(|(first, _)| at < *first) {
-                        *failed = Some((at, error));
-                    }
-                }
-            }
-        }
-        if partial.kernels() > 0 || !ranks.is_empty() {
-            let mut whole = whole.lock().unwrap_or_else(PoisonError::into_inner);
-            whole.0.merge(partial);
-            whole.1.extend(ranks);
-        }
-    });
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some((_, error)) => Err(error),
-        None => Ok(whole.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    let each = |(partial, ranks): &mut (Partial, Vec<Rank>), at, item: &T| {
+        let (one, some) = read(at, item)?;
+        partial.merge(one);
+        ranks.extend(some);
+        Ok(())
+    };
+    let mut whole = (Partial::default(), Vec::new());
+    for (partial, ranks) in side_by_side(threads, items, each)? {
+        whole.0.merge(partial);
+        whole.1.extend(ranks);
     }
+    Ok(whole)
 }
 
 /// Says what changes the meaning of the figures of ranks: of a few as their exports say it.

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::jobs::side_by_side;
 use super::manifest::{MANIFEST, Manifest, PartEntry, ceilings};
 use super::scan::{agree, read};
-use super::side_by_side;
 use crate::compare::{OverRanks, Run};
 use crate::ingest::IngestError;
 use crate::session::Session;
@@ -142,7 +141,6 @@ struct Queue {
     over_ranks: OverRanks,
     /// Expired waivers, each with the first rank that has it.
     expired: BTreeMap<String, usize>,
-    failed: Option<(usize, IngestError)>,
 }
 
 impl Job<'_> {
@@ -152,29 +150,13 @@ impl Job<'_> {
         threads: usize,
         expired: &mut Vec<String>,
     ) -> Result<Option<Run>, IngestError> {
-        let (queue, next) = (Mutex::new(Queue::default()), AtomicUsize::new(0));
-        side_by_side(threads, self.parts.len(), || {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(part) = self.parts.get(at) else { break };
-                let read = self.rank(part);
-                let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-                match read {
-                    Ok((run, expired)) => queue.add(at, run, expired),
-                    Err(error) => {
-                        // The others need not be read.
-                        next.store(self.parts.len(), Ordering::Relaxed);
-                        if queue.failed.as_ref().is_none_or(|(first, _)| at < *first) {
-                            queue.failed = Some((at, error));
-                        }
-                    }
-                }
-            }
-        });
+        let queue = Mutex::new(Queue::default());
+        side_by_side(threads, &self.parts, |(): &mut (), at, part| {
+            let (run, expired) = self.rank(part)?;
+            queue.lock().unwrap_or_else(PoisonError::into_inner).add(at, run, expired);
+            Ok(())
+        })?;
         let queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, error)) = queue.failed {
-            return Err(error);
-        }
         let mut waivers: Vec<(String, usize)> = queue.expired.into_iter().collect();
         waivers.sort_by_key(|(_, rank)| *rank);
         for (sentence, _) in waivers {
