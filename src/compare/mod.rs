@@ -11,6 +11,7 @@ mod evidence;
 mod family;
 mod gathered;
 mod kernels;
+mod launch;
 mod noise;
 mod odd;
 #[cfg(feature = "frames")]

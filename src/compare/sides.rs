@@ -43,10 +43,10 @@ impl<'a> Joined<'a> {
         Self { runs, members, identities }
     }
 
-    /// Returns the time of all kernels of all runs if every launch took the median of its kernel
-    /// and run.
+    /// Returns the time of all kernels of all runs if every launch took as long as a typical one
+    /// of its kernel and run.
     pub(super) fn typical_time(&self) -> Seconds {
-        let of = |run: &Run| run.kernels.iter().map(typical_time).sum::<Seconds>();
+        let of = |run: &Run| run.kernels.iter().map(RunKernel::typical_s).sum::<Seconds>();
         self.runs.iter().map(of).sum()
     }
 
@@ -166,14 +166,14 @@ impl<'a> Group<'a> {
         logs(first.into_iter().flat_map(|kernel| kernel.samples_cycles.iter().copied()))
     }
 
-    /// Returns the logarithm of the typical launch time of each run: the median of the samples,
-    /// else the mean.
+    /// Returns the logarithm of the typical launch time of each run: that of single launches, else
+    /// the mean.
     pub(super) fn centers(&self, by_samples: bool) -> Vec<Option<f64>> {
         let of = |run: usize| {
-            if by_samples {
-                return pseudomedian(&self.logs(run));
-            }
             let kernels = &self.by_run[run];
+            if by_samples {
+                return kernels.first().and_then(|kernel| kernel.launch_log());
+            }
             mean_launch(kernels.iter().copied()).map(|time| time.get().ln())
         };
         (0..self.by_run.len()).map(of).collect()
@@ -217,7 +217,7 @@ impl<'a> Group<'a> {
     /// Time of all kernels each time that they run, as the logarithm of seconds, for each run.
     pub(super) fn together(&self) -> Vec<Option<f64>> {
         let of = |kernels: &Vec<&RunKernel>| {
-            let time: Seconds = kernels.iter().map(|kernel| typical_time(kernel)).sum();
+            let time: Seconds = kernels.iter().map(|kernel| kernel.typical_s()).sum();
             let times = kernels.iter().map(|kernel| kernel.launches).max()?;
             (time > Seconds::ZERO && times > 0).then(|| (time / times as f64).get().ln())
         };
@@ -392,12 +392,6 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Time of all launches of a kernel, each a typical one.
-fn typical_time(kernel: &RunKernel) -> Seconds {
-    let typical = pseudomedian(&logs(seconds(&kernel.samples_s)));
-    typical.map_or(kernel.measured_s, |log| Seconds::new(log.exp() * kernel.timed as f64))
-}
-
 /// Returns the mean time of one launch; `None` if none has a duration.
 fn mean_launch<'a>(kernels: impl Iterator<Item = &'a RunKernel> + Clone) -> Option<Seconds> {
     let time: Seconds = kernels.clone().map(|kernel| kernel.measured_s).sum();
@@ -410,7 +404,7 @@ fn seconds(times: &[Seconds]) -> impl Iterator<Item = f64> {
 }
 
 /// Returns the logarithms of positive values.
-fn logs(values: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(super) fn logs(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values.filter(|value| *value > 0.0).map(f64::ln).collect()
 }
 

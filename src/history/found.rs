@@ -50,7 +50,7 @@ impl Found {
             median(&commits.iter().filter_map(|at| times[*at].as_ref().map(of)).collect::<Vec<_>>())
         };
         // The part of a run's time by which the mean launch exceeds that of another level: the value of a line may be
-        // a median, and a run is the sum of all launches.
+        // a typical launch, and a run is the sum of all launches.
         let part = |before: &[usize], after: &[usize]| {
             let means = middle(before, |one| one.mean).zip(middle(after, |one| one.mean));
             means
@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(lines[0].run_s.get(), 4.0);
     }
 
-    /// Five launches of 1, 1, 1, 5 and 5 ms, then of 1, 1, 5, 5 and 5 ms: the median takes five times as long, the run
-    /// 17 ms instead of 13 ms. Nothing that is gone costs anything.
+    /// Five launches of 13 ms together, then of 17 ms, of which the value of the line went from 1 to 5 ms: the run takes
+    /// 4 ms longer. Nothing that is gone costs anything.
     #[test]
     fn a_step_costs_what_the_run_takes_longer() {
         let spread = |value: f64| Spread { median: value, least: value, greatest: value, runs: 1 };

@@ -14,30 +14,30 @@ use crate::units::{Factor, Seconds, Share};
 
 /// Figures of a kernel in a run, or of several kernels tracked as one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Figures {
+pub(super) struct Figures<'a> {
+    /// The kernels in this run. A typical launch is computed only where it is asked for: it takes microseconds.
+    kernels: Vec<&'a RunKernel>,
     /// Time of all launches, in seconds: one without a duration counts as the mean of its kernel.
     pub(super) time_s: Seconds,
     /// Time of the launches that have a duration, in seconds.
     measured_s: Seconds,
     /// Number of launches that have a duration.
     pub(super) timed: u64,
-    /// Time of all launches if each took the median of its kernel; `None` without single launches.
-    typical_s: Option<Seconds>,
+    /// Whether the time of a launch is that of a typical one, and not the mean.
+    is_typical: bool,
     /// Share of the run time, from 0 to 1.
     pub(super) share: Share,
     judged_s: Seconds,
     roofline_s: Option<Seconds>,
 }
 
-impl Figures {
-    fn add(&mut self, kernel: &RunKernel, warmup: u32, is_first: bool) {
+impl<'a> Figures<'a> {
+    fn add(&mut self, kernel: &'a RunKernel, warmup: u32) {
+        self.is_typical = kernel.has_launches() && (self.is_typical || self.kernels.is_empty());
+        self.kernels.push(kernel);
         self.time_s += kernel.whole_s(warmup);
         self.measured_s += kernel.measured_s;
         self.timed += kernel.timed;
-        let samples: Vec<f64> = kernel.samples_s.iter().map(|time| time.get()).collect();
-        let typical = median(&samples).map(|time| Seconds::new(time) * kernel.timed as f64);
-        let before = if is_first { Some(Seconds::ZERO) } else { self.typical_s };
-        self.typical_s = before.zip(typical).map(|(before, typical)| before + typical);
         self.share += kernel.share;
         if let Some(roofline_time) = kernel.roofline_s {
             self.judged_s += kernel.judged_s;
@@ -45,9 +45,11 @@ impl Figures {
         }
     }
 
-    /// Returns the time of one launch: the median if single launches are known, else the mean.
+    /// Returns the time of one launch: a typical one if single launches are known, else the mean.
     pub(super) fn launch_s(&self) -> Option<Seconds> {
-        (self.timed > 0).then(|| self.typical_s.unwrap_or(self.measured_s) / self.timed as f64)
+        let typical = || self.kernels.iter().map(|kernel| kernel.typical_s()).sum();
+        let all = || if self.is_typical { typical() } else { self.measured_s };
+        (self.timed > 0).then(|| all() / self.timed as f64)
     }
 
     /// Returns the mean time of one launch.
@@ -64,7 +66,7 @@ impl Figures {
 
 /// A kernel tracked through the history.
 #[derive(Debug, Clone)]
-pub(super) struct Track {
+pub(super) struct Track<'a> {
     /// Short name in the newest run that has it.
     pub(super) name: String,
     /// Full name in the newest run that has it.
@@ -76,14 +78,15 @@ pub(super) struct Track {
     /// Category by name.
     pub(super) category: String,
     /// Figures in the runs of each batch; empty for batches without it.
-    pub(super) batches: Vec<Vec<Figures>>,
+    pub(super) batches: Vec<Vec<Figures<'a>>>,
 }
 
-impl Track {
+impl Track<'_> {
     /// Returns the median of a figure over the runs of each batch, in its base unit.
-    pub(super) fn medians(&self, of: impl Fn(&Figures) -> Option<f64>) -> Vec<Option<f64>> {
-        let middle =
-            |figures: &Vec<Figures>| median(&figures.iter().filter_map(&of).collect::<Vec<_>>());
+    pub(super) fn medians(&self, of: impl Fn(&Figures<'_>) -> Option<f64>) -> Vec<Option<f64>> {
+        let middle = |figures: &Vec<Figures<'_>>| {
+            median(&figures.iter().filter_map(&of).collect::<Vec<_>>())
+        };
         self.batches.iter().map(middle).collect()
     }
 }
@@ -100,7 +103,7 @@ struct Found<'a> {
 
 /// Returns every kernel of these batches, tracked through them, most time in the newest batch
 /// first.
-pub(super) fn linked(batches: &[Batch<'_>]) -> Vec<Track> {
+pub(super) fn linked<'a>(batches: &[Batch<'a>]) -> Vec<Track<'a>> {
     let mut heads: BTreeMap<&str, String> = BTreeMap::new();
     let mut families: BTreeMap<String, Vec<Found>> = BTreeMap::new();
     for (batch, entries) in batches.iter().enumerate() {
@@ -122,7 +125,7 @@ pub(super) fn linked(batches: &[Batch<'_>]) -> Vec<Track> {
         }
     }
     let sizes: Vec<usize> = batches.iter().map(|batch| batch.entries.len()).collect();
-    let mut tracks: Vec<Track> = Vec::new();
+    let mut tracks: Vec<Track<'a>> = Vec::new();
     for found in families.into_values() {
         tracks.extend(separated(found).iter().map(|found| track(found, &sizes)));
     }
@@ -182,19 +185,17 @@ fn one_shape(found: &[Found<'_>]) -> Option<String> {
     (is_one && !first.is_empty()).then_some(first)
 }
 
-fn track(found: &[Found<'_>], sizes: &[usize]) -> Track {
-    let mut figures: Vec<Vec<Option<Figures>>> =
+fn track<'a>(found: &[Found<'a>], sizes: &[usize]) -> Track<'a> {
+    let mut figures: Vec<Vec<Option<Figures<'a>>>> =
         sizes.iter().map(|runs| vec![None; *runs]).collect();
     for one in found {
-        let figures = &mut figures[one.batch][one.run];
-        let is_first = figures.is_none();
-        figures.get_or_insert_default().add(one.kernel, one.warmup, is_first);
+        figures[one.batch][one.run].get_or_insert_default().add(one.kernel, one.warmup);
     }
-    let mut batches: Vec<Vec<Figures>> =
+    let mut batches: Vec<Vec<Figures<'a>>> =
         figures.into_iter().map(|runs| runs.into_iter().flatten().collect()).collect();
-    // A median here and a mean there would look like a change.
-    if batches.iter().flatten().any(|figures| figures.typical_s.is_none()) {
-        batches.iter_mut().flatten().for_each(|figures| figures.typical_s = None);
+    // A typical launch here and the mean there would look like a change.
+    if batches.iter().flatten().any(|figures| !figures.is_typical) {
+        batches.iter_mut().flatten().for_each(|figures| figures.is_typical = false);
     }
     let newest = found.iter().max_by_key(|one| (one.batch, one.run)).map(|one| one.kernel);
     Track {

@@ -84,9 +84,9 @@ pub fn outliers(batches: &[Batch<'_>]) -> Vec<Outlier> {
     let whole = outlier(None, &totals);
     let mut kernels = Vec::new();
     for track in linked(&all) {
-        let times = track.medians(|held| held.launch_s().map(Seconds::get));
         let share = track.medians(|held| Some(held.share.get())).pop().flatten();
         if share.is_some_and(|share| share >= SHARE.get()) {
+            let times = track.medians(|held| held.launch_s().map(Seconds::get));
             kernels.extend(outlier(Some(track.name.clone()), &times));
         }
     }

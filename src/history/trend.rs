@@ -54,7 +54,7 @@ impl TrendMetric {
         }
     }
 
-    fn of_kernel(self, held: &Figures) -> Option<f64> {
+    fn of_kernel(self, held: &Figures<'_>) -> Option<f64> {
         match self {
             Self::Time => held.launch_s().map(Seconds::get),
             Self::Headroom => held.headroom().map(Factor::get),
@@ -167,7 +167,7 @@ pub fn trend(
         fitting.partition(|entry| entry.run.device_names() == devices);
     let other_devices = distinct(others.iter().map(|entry| entry.run.device_names().join(", ")));
     let batches = batches(same);
-    let tracks: Vec<Track> = linked(&batches)
+    let tracks: Vec<Track<'_>> = linked(&batches)
         .into_iter()
         .filter(|track| match kernel {
             Some(pattern) => is_named(track, &batches, pattern),
@@ -215,7 +215,7 @@ fn point(batch: &Batch<'_>) -> Point {
 }
 
 /// Returns `true` if any of the kernels tracked as one has this name.
-fn is_named(track: &Track, batches: &[Batch<'_>], pattern: &str) -> bool {
+fn is_named(track: &Track<'_>, batches: &[Batch<'_>], pattern: &str) -> bool {
     // A kernel is called by its newest name, or by the name of any that fits and is linked to it.
     let mut kernels = batches.iter().flat_map(|batch| &batch.entries);
     kernels.any(|entry| {
@@ -228,7 +228,7 @@ fn is_named(track: &Track, batches: &[Batch<'_>], pattern: &str) -> bool {
 }
 
 /// Returns the share of the run time in the newest runs that have it.
-fn share(track: &Track) -> Share {
+fn share(track: &Track<'_>) -> Share {
     let shares = track.medians(|held| Some(held.share.get()));
     Share::new(shares.into_iter().flatten().next_back().unwrap_or(0.0))
 }
@@ -257,7 +257,7 @@ fn whole(batches: &[Batch<'_>], metric: TrendMetric, least: RelativeChange) -> O
     Some(Found::of(line, times, least).weighed())
 }
 
-fn found(track: &Track, metric: TrendMetric, least: RelativeChange) -> Found {
+fn found(track: &Track<'_>, metric: TrendMetric, least: RelativeChange) -> Found {
     let values = track.batches.iter().map(|runs| {
         spread(&runs.iter().filter_map(|held| metric.of_kernel(held)).collect::<Vec<_>>())
     });
@@ -453,6 +453,34 @@ mod tests {
         assert!(found.notes[1].contains("H100"), "{:?}", found.notes);
         let nowhere = Filter { branch: Some("dev".to_owned()), ..Filter::default() };
         assert!(trend(&store, &nowhere, TrendMetric::Time, None, Least::default()).is_err());
+    }
+
+    /// Five launches of 1 ms and 4 ms, of which two, then three are in the slower mode: the median goes from 1 to 4 ms, and
+    /// a typical launch takes 2 ms on all twelve days, as in a gate.
+    #[test]
+    fn a_kernel_with_two_modes_makes_no_step() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(MARKER), Store::marker()).unwrap();
+        std::fs::create_dir_all(folder.path().join("default")).unwrap();
+        for day in 0..12_usize {
+            let slow = if day < 6 { 2 } else { 3 };
+            let times = [[1e-3; 5], [4e-3; 5]].concat()[slow..slow + 5].to_vec();
+            let mut kernel = kernel("a", times.iter().sum());
+            (kernel.launches, kernel.timed) = (5, 5);
+            kernel.samples_s = times.into_iter().map(Seconds::new).collect();
+            let mut run = run("L4", vec![kernel]);
+            run.origin.commit = Some(format!("{day:08x}"));
+            run.origin.saved = Some(format!("2026-11-{:02}T00:00:00Z", day + 1));
+            run.fingerprint = format!("{day:032x}");
+            std::fs::write(folder.path().join(format!("default/{day:02}.json")), run.json())
+                .unwrap();
+        }
+        let store = Store::open(folder.path()).unwrap();
+        let found = trend(&store, &Filter::default(), TrendMetric::Time, None, Least::default());
+        let line = &found.unwrap().kernels[0];
+        let is_two = |value: &Option<Spread>| (value.unwrap().median - 2e-3).abs() < 1e-15;
+        assert!(line.values.iter().all(is_two), "{line:?}");
+        assert!(line.is_judged && line.changes.is_empty() && line.drift.is_none(), "{line:?}");
     }
 
     /// The store with an entry before all others.
