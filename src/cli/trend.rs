@@ -53,9 +53,13 @@ pub(super) struct Trend {
     #[arg(long)]
     full_names: bool,
 
-    /// Exit 1 if the run or a kernel got slower than the limits of the policy allow
+    /// Exit 1 if the run or a kernel got slower than the limits of the policy allow, 4 if nothing could be checked
     #[arg(long)]
     gate: bool,
+
+    /// With --gate: pass with a note while there are too few commits to check anything
+    #[arg(long, requires = "gate")]
+    allow_short_history: bool,
 
     #[command(flatten)]
     configuration: Configuration,
@@ -131,7 +135,7 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
         // A gate does not pass on what it could not read.
         store.check(filter.name.as_deref())?;
         only_warns = policy.warn_only;
-        limits::judge(&mut trend, &policy, clock::now().date());
+        limits::judge(&mut trend, &policy, clock::now().date(), command.allow_short_history);
     }
     let report = TrendReport { trend: &trend, top: command.top };
     let style = |style, _: &Path| Style { full_names: command.full_names, ..style };
@@ -147,9 +151,10 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
         let _ = &command.picture;
         output::write(&places, &report, style, terminal)?;
     }
-    if trend.exceeded.is_empty() || only_warns {
-        Ok(())
-    } else {
-        Err(Failure::Verdict(exit::GATE_FAILED))
+    match (trend.exceeded.is_empty(), trend.inconclusive.is_empty()) {
+        _ if only_warns => Ok(()),
+        (true, true) => Ok(()),
+        (false, _) => Err(Failure::Verdict(exit::GATE_FAILED)),
+        (true, false) => Err(Failure::Verdict(exit::INCONCLUSIVE)),
     }
 }

@@ -1,25 +1,35 @@
 //! `trend --gate`: what got worse over the history by more than the policy allows.
 
+use std::collections::BTreeSet;
+
 use crate::compare::Measured;
 use crate::gate::{Action, GateWaiver, Limit, Metric, Policy};
-use crate::history::{Least, Line, MIN_CHANGE, Trend, TrendMetric};
+use crate::history::{ENOUGH, Least, Line, MIN_CHANGE, Trend, TrendMetric};
 use crate::model::Date;
 use crate::units::{RelativeChange, Seconds, change, change_limit};
 
 /// Adds what got worse by more than the policy allows, and stayed so: a sentence for the run and each
-/// kernel. What fails, what only warns and what a waiver accepts are kept apart.
-pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date) {
-    let lines = trend.kernels.iter().chain(&trend.whole);
-    let (mut exceeded, mut warned) = (Vec::new(), Vec::new());
+/// kernel. What fails, what is inconclusive, what only warns and what a waiver accepts are kept apart. Where nothing was
+/// checked, that is inconclusive, too; where too few commits are the reason, a note if `allows_short`.
+pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date, allows_short: bool) {
+    let lines = || trend.kernels.iter().chain(&trend.whole);
+    let (mut exceeded, mut inconclusive, mut warned) = (Vec::new(), Vec::new(), Vec::new());
     // What waived kernels cost, and so no limit on the whole run forbids.
     let mut accepted = Seconds::ZERO;
-    for line in lines {
+    for line in lines() {
         let Some((limit, sentence)) = beyond(trend.metric, line, policy) else { continue };
         let (expired, valid): (Vec<_>, Vec<_>) = policy
             .waivers
             .iter()
             .filter(|waiver| is_meant(trend.metric, line, waiver))
             .partition(|waiver| waiver.expires.is_some_and(|expires| expires < today));
+        let with_expired = || {
+            let expired = expired.iter().filter_map(|waiver| waiver.expires).max();
+            let expired = expired.map_or_else(String::new, |expires| {
+                format!("; the waiver for it expired on {expires}")
+            });
+            format!("{sentence}{expired}")
+        };
         match (valid.first(), limit.action) {
             (Some(waiver), _) => {
                 accepted += line.cost_s;
@@ -35,17 +45,47 @@ pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date) {
                     "waived: {sentence} ({rest} without the kernels that are waived)"
                 ));
             }
-            (None, Action::Fail) => {
-                let expired = expired.iter().filter_map(|waiver| waiver.expires).max();
-                let expired = expired.map_or_else(String::new, |expires| {
-                    format!("; the waiver for it expired on {expires}")
-                });
-                exceeded.push(format!("{sentence}{expired}"));
-            }
-            (None, _) => warned.push(sentence),
+            (None, Action::Fail) => exceeded.push(with_expired()),
+            (None, Action::Inconclusive) => inconclusive.push(with_expired()),
+            (None, Action::Warn | Action::Notice | Action::None) => warned.push(sentence),
         }
     }
-    (trend.exceeded, trend.warned) = (exceeded, warned);
+    let unchecked = unchecked(trend.metric, &lines().collect::<Vec<_>>(), policy);
+    match unchecked {
+        Some(Unchecked::Short(sentence)) if allows_short => trend.notes.push(sentence),
+        Some(Unchecked::Short(sentence) | Unchecked::Unlimited(sentence)) => {
+            inconclusive.push(sentence);
+        }
+        None => {}
+    }
+    (trend.exceeded, trend.inconclusive, trend.warned) = (exceeded, inconclusive, warned);
+}
+
+/// Why nothing was checked at all.
+enum Unchecked {
+    /// No line has enough commits yet.
+    Short(String),
+    /// The policy limits nothing that is followed.
+    Unlimited(String),
+}
+
+/// Returns why no line was checked; `None` if any was.
+fn unchecked(metric: TrendMetric, lines: &[&Line], policy: &Policy) -> Option<Unchecked> {
+    let is_limited = |line: &&&Line| {
+        limit(metric, line, policy).is_some_and(|limit| limit.action > Action::None)
+    };
+    if lines.iter().filter(is_limited).any(|line| line.is_judged) {
+        return None;
+    }
+    if !lines.is_empty() && !lines.iter().any(|line| is_limited(&line)) {
+        let keys: BTreeSet<&str> = lines.iter().map(|line| metric_of(metric, line).key()).collect();
+        let keys = keys.into_iter().collect::<Vec<_>>().join(" or ");
+        let sentence = format!("the policy has no active limit on {keys}: nothing was checked");
+        return Some(Unchecked::Unlimited(sentence));
+    }
+    Some(Unchecked::Short(format!(
+        "nothing was checked: a line needs values of {ENOUGH} commits or more"
+    )))
 }
 
 /// How far the whole run is above its best level without what is accepted.

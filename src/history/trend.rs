@@ -129,6 +129,8 @@ pub struct Trend {
     pub kernels: Vec<Line>,
     /// What exceeds a limit, one sentence each, if limits were asked for.
     pub exceeded: Vec<String>,
+    /// What exceeds a limit that makes a gate inconclusive, or why nothing was checked, if limits were asked for.
+    pub inconclusive: Vec<String>,
     /// What exceeds a limit that does not fail, or that a waiver accepts.
     pub warned: Vec<String>,
     /// Caveats, one sentence each.
@@ -200,6 +202,7 @@ pub fn trend(
         whole,
         kernels,
         exceeded: Vec::new(),
+        inconclusive: Vec::new(),
         warned: Vec::new(),
         notes,
     })

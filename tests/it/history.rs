@@ -201,6 +201,70 @@ fn trends(here: &Path) {
     }
 }
 
+/// Three commits, each 10% and 18% slower than the one before: nothing can be said of them, so a gate does not pass, unless
+/// it is told that the history is short.
+#[test]
+fn a_gate_does_not_pass_on_too_few_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    for (commit, factor) in [1.0, 1.1, 1.3].into_iter().enumerate() {
+        export(&here.join("run.csv"), commit as u64, "", factor);
+        let (hash, date) = (hash(commit as u64), format!("2026-10-{:02}", commit + 1));
+        done(here, &["baseline", "save", "run.csv", "--commit", &hash, "--date", &date]);
+    }
+    let says = "nothing was checked: a line needs values of 6 commits or more";
+    let gate = program(here, &[], &["trend", "--gate"]);
+    assert_eq!(gate.code, 4, "{}{}", gate.stdout, gate.stderr);
+    let (_, inconclusive) = gate.stdout.split_once("\nInconclusive\n").unwrap();
+    assert!(inconclusive.trim_start().starts_with(says), "{}", gate.stdout);
+    let allowed = json(here, &["trend", "--gate", "--allow-short-history"]);
+    assert_eq!(allowed["inconclusive"].as_array().unwrap().len(), 0);
+    assert!(allowed["notes"].as_array().unwrap().contains(&says.into()), "{allowed}");
+    assert_eq!(program(here, &[], &["trend", "--allow-short-history"]).code, 2);
+    std::fs::write(here.join("rooflint.toml"), "[gate]\nwarn-only = true\n").unwrap();
+    assert_eq!(json(here, &["trend", "--gate"])["inconclusive"], serde_json::json!([says]));
+}
+
+/// The 31% of a kernel, and a metric without a limit, by the action that the policy asks for; `gate` has the same exit
+/// code for the same change.
+#[test]
+fn a_gate_on_a_history_ends_as_its_policy_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    history(here);
+    let limits = |action: &str| {
+        let limit = |metric: &str| {
+            format!("[[gate.limit]]\nmetric = {metric:?}\nworse = \"3%\"\naction = {action:?}\n")
+        };
+        let metrics = ["time", "kernel-total", "total", "common-shift"];
+        std::fs::write(here.join("rooflint.toml"), metrics.map(limit).concat()).unwrap();
+    };
+    export(&here.join("now.csv"), 99, "transpose", 1.31);
+    let against = ["gate", "now.csv", "--baseline", "baselines", "--baseline-commit", &hash(6)];
+    for (action, code) in [("fail", 1), ("inconclusive", 4), ("warn", 0)] {
+        limits(action);
+        let trend = program(here, &[], &["trend", "--gate", "--format", "json"]);
+        assert_eq!(trend.code, code, "{action}: {}{}", trend.stdout, trend.stderr);
+        let found: Value = serde_json::from_str(&trend.stdout).unwrap();
+        let listed = ["exceeded", "inconclusive", "warned"]
+            .map(|list| found[list].as_array().unwrap().iter().any(is_transpose));
+        assert_eq!(listed, [code == 1, code == 4, code == 0], "{action}");
+        let gate = program(here, &[], &against);
+        assert_eq!(gate.code, code, "{action}: {}{}", gate.stdout, gate.stderr);
+    }
+    let share = program(here, &[], &["trend", "--gate", "--metric", "share"]);
+    assert_eq!(share.code, 4, "{}{}", share.stdout, share.stderr);
+    let says = "the policy has no active limit on share: nothing was checked";
+    assert!(share.stdout.contains(says), "{}", share.stdout);
+    // No number of commits helps there.
+    let short = ["trend", "--gate", "--metric", "share", "--allow-short-history"];
+    assert_eq!(program(here, &[], &short).code, 4);
+}
+
+fn is_transpose(sentence: &Value) -> bool {
+    sentence.as_str().unwrap().starts_with("transpose_naive_kernel")
+}
+
 #[test]
 fn what_is_saved_already_or_cannot_be_kept_is_refused() {
     let folder = tempfile::tempdir().unwrap();

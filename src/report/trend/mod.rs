@@ -73,6 +73,8 @@ impl TrendReport<'_> {
         document.section("Changes", vec![Block::lines(trend.changes(self.top, style))]);
         let exceeded = trend.exceeded.iter().map(|line| printable(line)).collect();
         document.section("Limits exceeded", vec![Block::lines(exceeded)]);
+        let inconclusive = trend.inconclusive.iter().map(|line| printable(line)).collect();
+        document.section("Inconclusive", vec![Block::lines(inconclusive)]);
         let warned = trend.warned.iter().map(|line| printable(line)).collect();
         document.section("Warnings", vec![Block::lines(warned)]);
     }
