@@ -258,7 +258,7 @@ impl RunKernel {
     /// Returns the part of the roofline time that is certainly needed.
     #[must_use]
     pub fn needed_s(&self) -> Option<Seconds> {
-        self.roofline_low_s.or(self.roofline_s)
+        self.roofline_s.map(|roofline_time| self.roofline_low_s.unwrap_or(roofline_time))
     }
 
     /// Returns measured time over a roofline time, if there is any.

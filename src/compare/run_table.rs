@@ -222,7 +222,7 @@ impl Run {
             let kernel = read.map_err(|error| format!("kernel {row}: {}", plain::json(&error)))?;
             run.kernels.push(kernel);
         }
-        run.checked()
+        run.checked()?.agreeing()
     }
 
     /// Reads a run without its kernels, from the metadata of its table.

@@ -30,6 +30,9 @@ const OWN_RUN: &str = "rooflint/run/";
 /// Largest count that is exact as a float, as other JSON readers store it.
 const EXACT: u64 = 1 << 53;
 
+/// Sums and bounds that differ by less than this share differ by rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// The part of a report that is needed.
 #[derive(Deserialize)]
 struct Report {
@@ -177,7 +180,7 @@ impl Run {
     /// As [`Run::from_json`].
     pub fn from_sealed(text: &str) -> Result<(Self, bool), String> {
         let is_sealed = super::seal::check(text)?;
-        Ok((Self::known(text)?.checked()?, is_sealed))
+        Ok((Self::known(text)?.checked()?.agreeing()?, is_sealed))
     }
 
     /// Reads a run of a known version.
@@ -223,9 +226,31 @@ impl Run {
         Ok(self)
     }
 
+    /// Checks that the sums of a saved run agree with its kernels. The report of some kernels has the launches of the
+    /// whole run, and so has a run that was saved from it.
+    ///
+    /// # Errors
+    /// Returns a message with the sum that differs.
+    pub(super) fn agreeing(self) -> Result<Self, String> {
+        let measured = total(self.kernels.iter().map(|kernel| kernel.measured_s));
+        let is_measured = (self.measured_s - measured).abs() <= measured * ROUNDING;
+        let launches: u64 = self.kernels.iter().map(|kernel| kernel.launches).sum();
+        let timed: u64 = self.kernels.iter().map(|kernel| kernel.timed).sum();
+        let sums = [
+            ("measured_s", is_measured),
+            ("launches", launches <= self.launches),
+            ("timed_launches", timed == self.timed_launches),
+        ];
+        match sums.into_iter().find(|(_, is_sum)| !is_sum) {
+            Some((key, _)) => Err(format!("{key:?} of the run does not agree with its kernels")),
+            None => Ok(self),
+        }
+    }
+
     fn check(&self, kernel: &RunKernel) -> Result<(), &'static str> {
         let times = [Some(kernel.measured_s), Some(kernel.judged_s), Some(kernel.savings_s)];
-        let times = times.into_iter().chain([kernel.roofline_s, kernel.roofline_high_s]).flatten();
+        let roofline = [kernel.roofline_low_s, kernel.roofline_s, kernel.roofline_high_s];
+        let times = times.into_iter().chain(roofline).flatten();
         let times = times.chain(kernel.samples_s.iter().copied()).map(Seconds::get);
         let work = [kernel.flops, kernel.fp64_flops].into_iter().flatten().map(Flops::get);
         let others = [kernel.bytes.map(Bytes::get), kernel.clock_hz.map(Hertz::get)];
@@ -239,6 +264,12 @@ impl Run {
             Err("has an amount that is negative or impossibly large")
         } else if kernel.timed > kernel.launches || kernel.launches > EXACT {
             Err("has an impossible number of launches, or fewer launches than durations")
+        } else if kernel.cold.is_some_and(|cold| cold > kernel.launches) {
+            Err("leaves out more first launches than it has")
+        } else if !is_ascending(roofline) {
+            Err("has a roofline time outside its bounds")
+        } else if kernel.share.get() > 1.0 + ROUNDING {
+            Err("has more than the time of the run")
         } else if kernel.rows[0] > kernel.rows[1] || kernel.rows[1] > EXACT {
             Err("has rows out of order")
         } else {
@@ -279,6 +310,15 @@ impl Run {
         .checked()
         .map(Self::ordered)
     }
+}
+
+/// Whether no roofline time is above an upper bound of it; a kernel without one has no bounds.
+fn is_ascending([low, roofline, high]: [Option<Seconds>; 3]) -> bool {
+    let is_within = |one: Seconds, two: Seconds| one <= two * (1.0 + ROUNDING);
+    roofline.is_none_or(|roofline| {
+        low.is_none_or(|low| is_within(low, roofline))
+            && high.is_none_or(|high| is_within(roofline, high))
+    })
 }
 
 fn run_file(input: Input) -> RunFile {
@@ -353,6 +393,7 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::run::tests::{kernel, run};
     use super::*;
 
     const REPORT: &str = r#"{
@@ -444,6 +485,43 @@ mod tests {
         }
         let cut = &REPORT[..REPORT.len() / 2];
         assert!(Run::from_document(cut).unwrap_err().contains("the JSON ends too early"), "{cut}");
+    }
+
+    /// Two kernels of 6 ms in 3 launches and 2 ms in 2, with half of it as roofline time, at most two thirds: each figure by
+    /// itself is changed to what a run cannot have.
+    #[test]
+    fn figures_that_do_not_agree_are_refused() {
+        let mut run = run(vec![kernel("a", &[1e-3, 2e-3, 3e-3]), kernel("b", &[1e-3; 2])]);
+        run.kernels[0].roofline_low_s = Some(Seconds::new(2e-3));
+        run.kernels[0].cold = Some(1);
+        assert_eq!(Run::from_json(&run.json()), Ok(run.clone()));
+        let with = |change: &dyn Fn(&mut Run)| {
+            let mut other = run.clone();
+            change(&mut other);
+            let read = Run::from_json(&other.json());
+            assert_eq!(read.is_ok(), Run::from_table(&other.table()).is_ok());
+            read.map(|_| ())
+        };
+        let seconds = |time: f64| Some(Seconds::new(time));
+        let bounds = Err("kernel \"a\" has a roofline time outside its bounds".to_owned());
+        assert_eq!(with(&|run| run.kernels[0].roofline_low_s = seconds(3.1e-3)), bounds);
+        assert_eq!(with(&|run| run.kernels[0].roofline_high_s = seconds(2.9e-3)), bounds);
+        let large =
+            Err("kernel \"a\" has an amount that is negative or impossibly large".to_owned());
+        assert_eq!(with(&|run| run.kernels[0].roofline_low_s = seconds(1e300)), large);
+        let cold = Err("kernel \"a\" leaves out more first launches than it has".to_owned());
+        assert_eq!(with(&|run| run.kernels[0].cold = Some(4)), cold);
+        let share = Err("kernel \"a\" has more than the time of the run".to_owned());
+        assert_eq!(with(&|run| run.kernels[0].share = crate::units::Share::new(1.1)), share);
+        let sum = |key: &str| Err(format!("{key:?} of the run does not agree with its kernels"));
+        assert_eq!(with(&|run| run.measured_s = Seconds::new(1e299)), sum("measured_s"));
+        assert_eq!(with(&|run| run.measured_s = Seconds::new(7.99e-3)), sum("measured_s"));
+        assert_eq!(with(&|run| run.launches = 4), sum("launches"));
+        assert_eq!(with(&|run| run.timed_launches = 6), sum("timed_launches"));
+        // What rounds, and the launches of the run of which a report has only some kernels.
+        assert_eq!(with(&|run| run.measured_s = run.measured_s * (1.0 + 1e-12)), Ok(()));
+        assert_eq!(with(&|run| run.launches = 9), Ok(()));
+        assert_eq!(with(&|run| run.kernels[0].roofline_low_s = run.kernels[0].roofline_s), Ok(()));
     }
 
     #[test]

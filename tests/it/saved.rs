@@ -188,6 +188,42 @@ fn what_is_wrong_in_a_table_is_counted_and_located() {
     }
 }
 
+/// With and without first launches that are left out: what is refused as damaged is never what was written.
+#[test]
+fn the_runs_of_fixtures_are_read_back_as_they_were_saved() {
+    let mut read_back = 0;
+    for (path, device) in golden::fixtures() {
+        let profile = read(&path, &golden::reading(&path)).unwrap();
+        let Ok(judged) = Session::default().on(device).judge(&profile) else { continue };
+        for run in [judged.run(0), judged.run(2)] {
+            assert_eq!(Run::from_json(&run.json()), Ok(run.clone()), "{}", path.display());
+            assert_eq!(Run::from_table(&run.table()), Ok(run), "{}", path.display());
+            read_back += 1;
+        }
+    }
+    assert!(read_back > 100, "{read_back}");
+}
+
+#[test]
+fn the_runs_of_real_exports_are_read_back_as_they_were_saved() {
+    let Some(folder) = crate::profiles::collection() else { return };
+    let mut read_back = 0;
+    for kind in ["ncu", "pyprof"] {
+        for path in std::fs::read_dir(folder.join(kind)).unwrap().map(|one| one.unwrap().path()) {
+            let is_small = path.metadata().is_ok_and(|about| about.len() < 5_000_000);
+            if !path.is_file() || !is_small {
+                continue;
+            }
+            let Ok(profile) = read(&path, &ingest::Options::default()) else { continue };
+            let Ok(judged) = Session::default().judge(&profile) else { continue };
+            let run = judged.run(0);
+            assert_eq!(Run::from_json(&run.json()), Ok(run), "{}", path.display());
+            read_back += 1;
+        }
+    }
+    assert!(read_back > 20, "{read_back}");
+}
+
 #[test]
 fn a_report_is_the_run_it_was_made_from_without_its_samples() {
     for (path, device) in golden::fixtures() {
