@@ -1,23 +1,21 @@
 //! The second baseline of a gate: a release, a tag, or the oldest runs of a store.
 
-use std::path::PathBuf;
-
 use super::exit::Failure;
 use super::yardstick;
 use crate::compare::Run;
 use crate::gate::Anchor;
 use crate::history::{Filter, Store};
 
-/// Returns the anchor with this word in the store among the baselines; `None` if it is the baseline itself.
+/// Returns the anchor with this word in the store of the baseline; `None` if it is the baseline itself.
 /// Without a store, the anchor of a policy is left out with a note, and that of an option is an error.
 pub(super) fn find(
     (word, is_option): (&str, bool),
-    paths: &[PathBuf],
+    store: Option<&mut Store>,
     filter: &Filter,
     (baseline, current): (&[Run], &[Run]),
     notes: &mut Vec<String>,
 ) -> Result<Option<Anchor>, Failure> {
-    let Some(folder) = paths.iter().find(|path| path.is_dir() && Store::is_store(path)) else {
+    let Some(store) = store else {
         let message = format!("anchor {word:?} needs a store as the baseline");
         if is_option {
             return Err(Failure::usage(message).help("use --baseline FOLDER with saved runs"));
@@ -25,10 +23,13 @@ pub(super) fn find(
         notes.push(format!("{message}; it was not compared"));
         return Ok(None);
     };
-    let store = Store::open(folder)?;
-    let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
-    let filter = Filter { device, ..filter.clone() };
-    let entries = store.anchor(word, yardstick::tagged(word).as_deref(), &filter)?;
+    let filter = Filter { device: device(baseline, current), ..filter.clone() };
+    let commit = yardstick::tagged(word);
+    let completed = store.complete_anchor(word, commit.as_deref(), &filter);
+    // Damage shows only where an entry is read wholly, and another entry is no anchor in its place.
+    store.check(filter.name.as_deref())?;
+    completed?;
+    let entries = store.anchor(word, commit.as_deref(), &filter)?;
     let is_baseline = |run: &Run| baseline.iter().any(|known| known.is_measurement_of(run));
     if entries.iter().all(|entry| is_baseline(&entry.run)) {
         return Ok(None);
@@ -47,4 +48,15 @@ pub(super) fn find(
         run
     });
     Ok(Some(Anchor { label, runs: runs.collect() }))
+}
+
+/// The device of the current runs, or that of the baseline where devices are compared.
+fn device(baseline: &[Run], current: &[Run]) -> Option<String> {
+    let first = |runs: &[Run]| runs.iter().flat_map(Run::device_names).next().map(str::to_owned);
+    let of_current = first(current);
+    let is_on = |name: &str| of_current.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(name));
+    if baseline.iter().flat_map(Run::device_names).any(is_on) {
+        return of_current;
+    }
+    first(baseline).or(of_current)
 }

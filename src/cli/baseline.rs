@@ -210,7 +210,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     }
     let config = config::find(&command.configuration, terminal)?;
     let sides = Sides::new(&command.reading, &command.model, &config, command.warmup)?;
-    let Side { mut runs, notes } = sides.runs(&command.reading.files)?;
+    let Side { mut runs, notes, .. } = sides.runs(&command.reading.files)?;
     for note in notes {
         terminal.note(Code::Input, &note);
     }

@@ -288,7 +288,7 @@ fn decided(
     current: sides::Side,
     mut baseline: sides::Side,
 ) -> Result<Decided, Failure> {
-    let sides::Side { runs: current, notes } = current;
+    let sides::Side { runs: current, notes, .. } = current;
     // Without --baseline there never will be one.
     let is_first = baseline.runs.is_empty()
         && command.yardstick.allow_missing_baseline
@@ -306,11 +306,12 @@ fn decided(
     if let Some(word) = word.filter(|_| !baseline.runs.is_empty()) {
         let word = (word, command.anchor.is_some());
         let sides = (baseline.runs.as_slice(), current.as_slice());
+        let store = baseline.store.as_mut();
         // The oldest of the branch that the newest baseline is of.
         let branch = baseline.runs.first().and_then(|run| run.origin.branch.clone());
         let name = command.yardstick.name().map(str::to_owned);
         let filter = Filter { name, branch, ..Filter::default() };
-        let anchor = anchor::find(word, &command.baseline, &filter, sides, &mut decision.notes)?;
+        let anchor = anchor::find(word, store, &filter, sides, &mut decision.notes)?;
         if let Some(anchor) = anchor {
             gate::beside(&mut decision, &anchor, &current, (&policy, &setting));
         }
@@ -458,7 +459,7 @@ fn compared(command: &Diff, terminal: &Terminal) -> Result<Decided, Failure> {
     };
     let (config, policy) = policy(None, &command.side, terminal)?;
     let side = sides(&command.reading, &command.side, &config)?;
-    let sides::Side { runs: current, notes } = side.runs(current)?;
+    let sides::Side { runs: current, notes, .. } = side.runs(current)?;
     let yardstick = Yardstick::default();
     let mut baseline = side.baseline(baseline, (&current, &yardstick), policy.max_age_days)?;
     let order = ordered(&command.side, baseline.runs.len(), current.len())?;

@@ -167,6 +167,8 @@ fn saved(path: &Path) -> Result<Option<(Run, bool)>, Failure> {
 pub(super) struct Side {
     pub(super) runs: Vec<Run>,
     pub(super) notes: Vec<String>,
+    /// The first store that was named.
+    pub(super) store: Option<Store>,
 }
 
 impl Side {
@@ -229,9 +231,9 @@ impl Sides<'_> {
         }
         for path in paths {
             if path.is_dir() && Store::is_store(path) {
-                let store = Store::open(path)?;
-                store.check(yardstick.name())?;
-                stored(&store, (current, yardstick), max_age_days, &mut baseline)?;
+                let mut store = Store::open_heads(path)?;
+                stored(&mut store, (current, yardstick), max_age_days, &mut baseline)?;
+                baseline.store.get_or_insert(store);
             } else if !self.holds(path) && is_missing(path) {
                 let message = format!("there is no baseline {}", path.display());
                 return Err(Failure::missing_baseline(message).help(
@@ -306,22 +308,19 @@ fn is_missing(path: &Path) -> bool {
 
 /// Adds the runs of a store that are the yardstick: on the device of the current runs.
 fn stored(
-    store: &Store,
+    store: &mut Store,
     (current, yardstick): (&[Run], &Yardstick),
     max_age_days: u32,
     baseline: &mut Side,
 ) -> Result<(), Failure> {
+    store.check(yardstick.name())?;
     let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
     let (filter, notes) = yardstick.filter(store, device)?;
-    let entries = store.baseline(&filter).map_err(|error| match error {
-        HistoryError::NotFound { message } => {
-            Failure::missing_baseline(message).help("`rooflint baseline list` shows what there is")
-        }
-        several @ HistoryError::Several { .. } => {
-            Failure::usage(several.to_string()).help("--baseline-name NAME chooses")
-        }
-        other => Failure::History(other),
-    })?;
+    let completed = store.complete_baseline(&filter);
+    // Damage of what is compared shows only where it is read wholly, and is no lack of a baseline.
+    store.check(yardstick.name())?;
+    completed.map_err(not_chosen)?;
+    let entries = store.baseline(&filter).map_err(not_chosen)?;
     baseline.note(notes);
     baseline.note(batches(entries.iter().copied()).iter().map(chosen).collect());
     for run in current {
@@ -354,6 +353,19 @@ fn stored(
         baseline.runs.push(run);
     }
     Ok(())
+}
+
+/// Why a store has no baseline to compare with.
+fn not_chosen(error: HistoryError) -> Failure {
+    match error {
+        HistoryError::NotFound { message } => {
+            Failure::missing_baseline(message).help("`rooflint baseline list` shows what there is")
+        }
+        several @ HistoryError::Several { .. } => {
+            Failure::usage(several.to_string()).help("--baseline-name NAME chooses")
+        }
+        other => Failure::History(other),
+    }
 }
 
 /// Says that a baseline is dated ahead: later runs never take its place.

@@ -1,5 +1,7 @@
 //! Groups entries that belong together: repeated runs of one commit, or runs saved at once.
 
+use std::collections::HashMap;
+
 use super::moment::Moment;
 use super::store::Entry;
 
@@ -43,17 +45,31 @@ impl<'a> Batch<'a> {
             _ => false,
         }
     }
+}
 
-    /// Returns `true` if an entry belongs to it.
-    fn holds(&self, entry: &Entry) -> bool {
-        self.first().is_some_and(|first| {
-            first.name == entry.name
-                && first.run.device_names() == entry.run.device_names()
-                && first.run.origin.commit == entry.run.origin.commit
-                && (first.run.origin.commit.is_some()
-                    || first.run.origin.saved == entry.run.origin.saved)
-        })
-    }
+/// What the entries of a batch have alike.
+#[derive(PartialEq, Eq, Hash)]
+struct Key<'a> {
+    name: &'a str,
+    devices: Vec<&'a str>,
+    source: Source<'a>,
+}
+
+/// What makes runs repeats of each other.
+#[derive(PartialEq, Eq, Hash)]
+enum Source<'a> {
+    Commit(&'a str),
+    /// The time at which all of them were saved, where no commit is known.
+    Saved(Option<&'a str>),
+}
+
+fn key(entry: &Entry) -> Key<'_> {
+    let origin = &entry.run.origin;
+    let source = match &origin.commit {
+        Some(commit) => Source::Commit(commit),
+        None => Source::Saved(origin.saved.as_deref()),
+    };
+    Key { name: &entry.name, devices: entry.run.device_names(), source }
 }
 
 /// Groups entries by commit, in the order in which the first run of each was saved.
@@ -63,9 +79,10 @@ impl<'a> Batch<'a> {
 #[must_use]
 pub fn batches<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Batch<'a>> {
     let mut batches: Vec<Batch<'a>> = Vec::new();
+    let mut places: HashMap<Key<'a>, usize> = HashMap::new();
     for entry in entries {
-        // The batch of an entry is nearly always the last one.
-        match batches.iter_mut().rev().find(|batch| batch.holds(entry)) {
+        let place = *places.entry(key(entry)).or_insert(batches.len());
+        match batches.get_mut(place) {
             Some(batch) => batch.entries.push(entry),
             None => batches.push(Batch { entries: vec![entry] }),
         }

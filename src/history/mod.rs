@@ -16,9 +16,9 @@ mod layout;
 mod line;
 mod linked;
 mod moment;
+mod needed;
 mod outlier;
 mod prune;
-mod saving;
 mod store;
 mod trend;
 

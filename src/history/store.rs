@@ -12,18 +12,11 @@ use super::dated::Dated;
 use super::distinct::distinct;
 use super::error::HistoryError;
 use super::form::SavedAs;
-use super::layout::{MARKER, STORE_SCHEMA};
+use super::layout::{MARKER, STORE_SCHEMA, begins, is_name, plain, short};
 use super::moment::Moment;
 use crate::compare::Run;
 use crate::plain;
 use crate::units::Seconds;
-
-/// Characters of a commit that usually identify it, as in `git log --oneline`.
-const SHORT: usize = 8;
-
-/// Largest name in bytes that every file system accepts for a folder, with room for the rest of the
-/// path.
-const LONGEST_NAME: usize = 64;
 
 /// A store with all of its entries.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,16 +72,17 @@ impl Entry {
         self.saved.map(|saved| saved.days_until(now))
     }
 
+    /// Whether its name begins with its time and commit, as [`Store::place`] names what is saved.
+    fn is_named_as_saved(&self) -> bool {
+        let commit = self.run.origin.commit.as_deref();
+        self.saved.is_some_and(|saved| self.id.starts_with(&begins(saved, commit)))
+    }
+
     /// Returns the first eight characters of its commit.
     #[must_use]
     pub fn short_commit(&self) -> Option<&str> {
         self.run.origin.commit.as_deref().map(short)
     }
-}
-
-/// Returns the first eight characters.
-pub(super) fn short(text: &str) -> &str {
-    text.char_indices().nth(SHORT).map_or(text, |(end, _)| &text[..end])
 }
 
 #[derive(Deserialize)]
@@ -118,6 +112,15 @@ impl Store {
     /// [`HistoryError`] if the folder is not a store, or has an unknown layout.
     pub fn open(folder: &Path) -> Result<Self, HistoryError> {
         Self::read(folder, Self::add)
+    }
+
+    /// Reads a store without the kernels of its entries, as far as that is possible. What is compared must be read wholly
+    /// first, by [`Store::complete_baseline`] or [`Store::complete_anchor`]: only then is it checked for damage.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_heads(folder: &Path) -> Result<Self, HistoryError> {
+        Self::read(folder, Self::add_head)
     }
 
     /// Makes a store of the runs of a partitioned launch table, by the names that they have there; see [`Dated`]. A run
@@ -198,12 +201,14 @@ impl Store {
 
     /// Adds an entry without its kernels, if that is possible.
     fn add_head(&mut self, path: PathBuf, form: SavedAs, name: &str) {
-        match path.is_file().then(|| form.read_head(&path)).flatten() {
-            Some(run) => {
-                self.heads.insert(path.clone());
-                self.entries.push(entry(path, name, run, false));
+        let head = path.is_file().then(|| form.read_head(&path)).flatten();
+        match head.map(|run| entry(path.clone(), name, run, false)) {
+            // Time and commit, by which entries are chosen, are in the name as well: damage of either shows.
+            Some(head) if head.is_named_as_saved() => {
+                self.heads.insert(path);
+                self.entries.push(head);
             }
-            None => self.add(path, form, name),
+            _ => self.add(path, form, name),
         }
     }
 
@@ -229,12 +234,12 @@ impl Store {
     /// [`HistoryError`] if the folder contains other files, or cannot be read.
     pub fn open_or_new(folder: &Path) -> Result<Self, HistoryError> {
         if Self::is_store(folder) {
-            return Self::read(folder, Self::add_head);
+            return Self::open_heads(folder);
         }
         match is_bare(folder) {
             Ok(true) => Ok(Self::empty(folder)),
             // Another process may have made it a store since.
-            Ok(false) if Self::is_store(folder) => Self::read(folder, Self::add_head),
+            Ok(false) if Self::is_store(folder) => Self::open_heads(folder),
             Ok(false) => Err(HistoryError::Occupied { folder: folder.to_owned() }),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Self::empty(folder)),
             Err(cause) => Err(HistoryError::Read { path: folder.to_owned(), cause }),
@@ -351,11 +356,8 @@ impl Store {
             let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
             let saved: Moment = saved.unwrap_or_else(|| self.free(now, name, &run));
             run.origin.saved = Some(saved.to_string());
-            let commit = run.origin.commit.as_deref();
-            let name_of = |fingerprint: &str| {
-                let commit = commit.map_or_else(|| "none".to_owned(), |one| plain(short(one)));
-                format!("{}-{commit}-{}", saved.compact(), plain(fingerprint))
-            };
+            let begins = begins(saved, run.origin.commit.as_deref());
+            let name_of = |fingerprint: &str| format!("{begins}{}", plain(fingerprint));
             let mut id = name_of(short(&run.fingerprint));
             let is_taken = |id: &str| {
                 known.iter().any(|(_, known)| known == id)
@@ -421,20 +423,6 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     let mut files = files.map_err(failed)?;
     files.sort();
     Ok(files)
-}
-
-/// Returns `true` if the name is a valid, visible folder name on every system.
-fn is_name(name: &str) -> bool {
-    !name.is_empty()
-        && name.len() <= LONGEST_NAME
-        && !name.starts_with('.')
-        && !name.ends_with('.')
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
-}
-
-/// Replaces characters that are not allowed in file names.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
 #[cfg(test)]

@@ -214,6 +214,12 @@ fn a_damaged_store_is_refused_by_name() {
         assert_eq!(found.code, 3, "the digit at {place}: {}{}", found.out, found.err);
         assert!(found.err.contains(&name), "{}", found.err);
     }
+    // Damage is no lack of a baseline.
+    let damaged = whole.replacen("\"timed\": ", "\"timed\": 1", 1);
+    assert_ne!(damaged, whole);
+    std::fs::write(&kept, damaged).unwrap();
+    let allowed = ["now.csv", "--baseline", "baselines", "--allow-missing-baseline"];
+    ends(&gate(at, &allowed), 3, &name);
     // A document of an earlier version has no fingerprint, and is read with a note.
     let end = whole.rfind(",\n  \"content\"").unwrap();
     std::fs::write(&kept, format!("{}\n}}\n", &whole[..end])).unwrap();
