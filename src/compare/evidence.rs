@@ -200,8 +200,9 @@ pub struct Measured {
     pub headroom_low: Option<Factor>,
     /// Upper bound of headroom, where counts may be too high; `null` if nothing is certainly needed.
     pub headroom_high: Option<Factor>,
-    /// Potential savings over the launches whose time is compared, in seconds.
-    pub savings_s: Seconds,
+    /// Potential savings over the launches whose time is compared, in seconds; `null` where the roofline model does not
+    /// cover the kernel.
+    pub savings_s: Option<Seconds>,
     /// Mean SM clock, in hertz.
     pub clock_hz: Option<Hertz>,
     /// Category derived from the name.

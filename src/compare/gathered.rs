@@ -138,7 +138,7 @@ fn run_kernel(
             .roofline_time_high
             .filter(|time| is_local && time.get().is_finite()),
         roofline_low_s: kernel.least_roofline_time().filter(|_| is_local && kernel.may_need_less()),
-        savings_s: kernel.savings,
+        savings_s: kernel.state.is_modeled().then_some(kernel.savings),
         findings,
         rows: gathered.rows.unwrap_or_default(),
         counts: Counts::default(),

@@ -48,7 +48,8 @@ struct Sums {
     /// The same, roofline time, its upper bound and what of it is certainly needed over the ranks that have a roofline
     /// time.
     bounded: Option<[ExactSum; 4]>,
-    savings: ExactSum,
+    /// Savings over the ranks that know them, and the time that these are of.
+    savings: Option<[ExactSum; 2]>,
     /// Mean clocks times the timed launches of their ranks, and these launches.
     clock: (ExactSum, u64),
     samples: Samples,
@@ -241,7 +242,7 @@ impl Sums {
             counted: 0,
             judged: ExactSum::default(),
             bounded: None,
-            savings: ExactSum::default(),
+            savings: None,
             clock: (ExactSum::default(), 0),
             samples: Samples::default(),
             cycles: Samples::default(),
@@ -257,7 +258,11 @@ impl Sums {
         all.cold = kernel.cold.map(|cold| all.cold.unwrap_or(0) + cold);
         all.rows = [all.rows[0].min(kernel.rows[0]), all.rows[1].max(kernel.rows[1])];
         self.measured.add(kernel.measured_s.get());
-        self.savings.add(kernel.savings_s.get());
+        if let Some(savings) = kernel.savings_s {
+            let [sum, judged] = self.savings.get_or_insert_default();
+            sum.add(savings.get());
+            judged.add(kernel.judged_s.get());
+        }
         self.counted += kernel.counted_launches(0);
         let needed_s = kernel.needed_s();
         all.counts.add(kernel.counts);
@@ -290,18 +295,23 @@ impl Sums {
         let finite = |time: f64| Some(Seconds::new(time)).filter(|time| time.get().is_finite());
         let (clock, clocked) = self.clock;
         let bounded = self.bounded.map(|sums| sums.map(ExactSum::get));
+        let judged_s = bounded.map_or(self.judged.get(), |[judged, ..]| judged);
+        // Ranks that know their savings stand for the others, as judged launches do for the rest of a kernel.
+        let savings = self.savings.map(|sums| sums.map(ExactSum::get)).map(|[savings, known]| {
+            if known > 0.0 { savings * (judged_s / known) } else { savings }
+        });
         RunKernel {
             measured_s: Seconds::new(self.measured.get()),
             samples_s: self.samples.get().into_iter().map(Seconds::new).collect(),
             samples_cycles: self.cycles.get(),
             clock_hz: (clocked > 0).then(|| Hertz::new(clock.get() / clocked as f64)),
-            judged_s: Seconds::new(bounded.map_or(self.judged.get(), |[judged, ..]| judged)),
+            judged_s: Seconds::new(judged_s),
             roofline_s: bounded.map(|[_, roofline, ..]| Seconds::new(roofline)),
             roofline_high_s: bounded.and_then(|[_, _, high, _]| finite(high)),
             roofline_low_s: bounded
                 .filter(|[_, roofline, _, needed]| needed < roofline)
                 .map(|[.., needed]| Seconds::new(needed)),
-            savings_s: Seconds::new(self.savings.get()),
+            savings_s: savings.map(Seconds::new),
             ..self.kernel
         }
         .counted(self.counted)
@@ -350,6 +360,21 @@ mod tests {
             }
             sums.finish("job".to_owned()).unwrap().kernels.remove(0)
         };
+        let saving = |savings: Option<f64>| {
+            let mut rank = rank(Some(1e9), Some(1e-3));
+            rank.kernels[0].savings_s = savings.map(Seconds::new);
+            rank
+        };
+        // 0.5 ms of 2 ms, as much of the 2 ms of a rank that does not know its own.
+        for (ranks, expected) in [
+            ([saving(Some(5e-4)), saving(Some(3e-4))], Some(8e-4)),
+            ([saving(Some(5e-4)), saving(None)], Some(1e-3)),
+            ([saving(Some(0.0)), saving(None)], Some(0.0)),
+            ([saving(None), saving(None)], None),
+        ] {
+            let rounded = |time: Seconds| (time.get() * 1e9).round() / 1e9;
+            assert_eq!(of(ranks).savings_s.map(rounded), expected);
+        }
         let both = of([rank(Some(1e9), Some(1e-3)), rank(Some(1e9), Some(1e-3))]);
         assert_eq!(both.bytes, Some(Bytes::new(2e9)));
         assert_eq!((both.judged_s.get(), both.roofline_s), (4e-3, Some(Seconds::new(2e-3))));

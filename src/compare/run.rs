@@ -170,9 +170,9 @@ pub struct RunKernel {
     /// Part of the roofline time that is certainly needed, in seconds; absent where all of it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roofline_low_s: Option<Seconds>,
-    /// Potential savings, in seconds.
+    /// Potential savings, in seconds; absent where the roofline model does not cover the kernel.
     #[serde(alias = "recoverable_s")]
-    pub savings_s: Seconds,
+    pub savings_s: Option<Seconds>,
     /// Findings of the rules: rule and severity of each.
     pub findings: Vec<RunFinding>,
     /// Indices of its first and last launch among the launches of the run.
@@ -267,6 +267,14 @@ impl RunKernel {
         Some(Factor::new(self.judged_s / roofline_time))
     }
 
+    /// Takes back savings of zero of a kernel without a roofline time: earlier documents wrote them where nothing was
+    /// known.
+    pub(super) fn without_assumed_savings(mut self) -> Self {
+        let is_assumed = self.roofline_s.is_none() && self.savings_s == Some(Seconds::ZERO);
+        self.savings_s = self.savings_s.filter(|_| !is_assumed);
+        self
+    }
+
     /// Returns the mean time of one launch, in seconds.
     #[must_use]
     pub fn mean_s(&self) -> Seconds {
@@ -287,6 +295,13 @@ impl Run {
     pub fn whole_s(&self) -> Seconds {
         let more = |kernel: &RunKernel| kernel.whole_s(self.warmup) - kernel.measured_s;
         self.measured_s + self.kernels.iter().map(more).sum()
+    }
+
+    /// Returns the run with what earlier documents only assumed taken back.
+    pub(super) fn without_assumed_savings(mut self) -> Self {
+        let kernels = self.kernels.into_iter();
+        self.kernels = kernels.map(RunKernel::without_assumed_savings).collect();
+        self
     }
 
     /// Finishes a run: sorts its kernels by time, counts timed launches and computes the

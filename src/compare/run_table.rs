@@ -220,7 +220,7 @@ impl Run {
         for (row, kernel) in kernels.into_iter().enumerate() {
             let read = serde_json::from_value::<RunKernel>(Value::Object(kernel));
             let kernel = read.map_err(|error| format!("kernel {row}: {}", plain::json(&error)))?;
-            run.kernels.push(kernel);
+            run.kernels.push(kernel.without_assumed_savings());
         }
         run.checked()?.agreeing()
     }
@@ -343,6 +343,7 @@ mod tests {
             blocks: None,
             flops: None,
             roofline_s: None,
+            savings_s: None,
             samples_s: Vec::new(),
             device: 1,
             ..kernel("b", &[2.0])

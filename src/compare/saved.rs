@@ -186,7 +186,7 @@ impl Run {
     /// Reads a run of a known version.
     pub(super) fn known(text: &str) -> Result<Self, String> {
         match serde_json::from_str::<Self>(text) {
-            Ok(run) if RUNS.contains(&&*run.schema) => Ok(run),
+            Ok(run) if RUNS.contains(&&*run.schema) => Ok(run.without_assumed_savings()),
             // That of another version may be read as well as not.
             other => {
                 check_schema(text, &RUNS)?;
@@ -248,7 +248,7 @@ impl Run {
     }
 
     fn check(&self, kernel: &RunKernel) -> Result<(), &'static str> {
-        let times = [Some(kernel.measured_s), Some(kernel.judged_s), Some(kernel.savings_s)];
+        let times = [Some(kernel.measured_s), Some(kernel.judged_s), kernel.savings_s];
         let roofline = [kernel.roofline_low_s, kernel.roofline_s, kernel.roofline_high_s];
         let times = times.into_iter().chain(roofline).flatten();
         let times = times.chain(kernel.samples_s.iter().copied()).map(Seconds::get);
@@ -380,13 +380,14 @@ impl Kernel {
             "fp64_flops": fp64.reduce(|one, two| one + two),
             "judged_s": modeled,
             "roofline_s": self.roofline_s.filter(|_| is_local),
-            "savings_s": self.savings_s.unwrap_or(Seconds::ZERO),
+            "savings_s": self.savings_s,
             "rows": [0, 0],
         });
         let mut kernel = self.alike;
         kernel.extend(own.as_object().cloned().unwrap_or_default());
         kernel.entry("findings".to_owned()).or_insert_with(|| json!([]));
         serde_json::from_value(Value::Object(Map::from_iter(kernel)))
+            .map(RunKernel::without_assumed_savings)
             .map_err(|error| wrong(&format!("cannot be read: {}", plain::json(&error))))
     }
 }
@@ -448,6 +449,25 @@ mod tests {
         assert_eq!(Run::from_document(&run.json()).unwrap().unwrap(), run);
         let second = REPORT.replace("report/1", "report/2");
         assert_eq!(Run::from_document(&second).unwrap().unwrap(), run);
+    }
+
+    /// Earlier documents have a zero for what was not modeled; where there is a roofline time, it is one.
+    #[test]
+    fn savings_of_zero_without_a_roofline_time_are_unknown() {
+        let mut run = Run::from_report(REPORT).unwrap();
+        let savings = |run: &Run| {
+            run.kernels.iter().map(|one| one.savings_s.map(Seconds::get)).collect::<Vec<_>>()
+        };
+        assert_eq!(savings(&run), [Some(6e-4), None]);
+        run.kernels.iter_mut().for_each(|kernel| kernel.savings_s = Some(Seconds::ZERO));
+        let read = Run::from_json(&run.json()).unwrap();
+        assert_eq!(savings(&read), [Some(0.0), None]);
+        assert_eq!(savings(&Run::from_table(&run.table()).unwrap()), [Some(0.0), None]);
+        let early = REPORT.replace("\"savings_s\": null", "\"recoverable_s\": 0");
+        assert_eq!(savings(&Run::from_report(&early).unwrap()), [Some(6e-4), None]);
+        // What is unknown is written as such, and read again.
+        assert!(read.json().contains("\"savings_s\": null"), "{}", read.json());
+        assert_eq!(Run::from_json(&read.json()).unwrap(), read);
     }
 
     #[test]

@@ -252,18 +252,24 @@ impl<'a> Group<'a> {
         self.by_run.iter().zip(&self.warmup).map(of).collect()
     }
 
-    /// Savings of all kernels over the launches whose time is compared, averaged over the runs in which it occurs:
-    /// those that can be judged stand for the others.
-    fn savings(&self, runs: f64) -> Seconds {
-        let of = |kernel: &RunKernel, warmup: u32| {
-            if kernel.judged_s <= Seconds::ZERO {
-                return Seconds::ZERO;
-            }
-            kernel.savings_s * (kernel.whole_s(warmup) / kernel.judged_s)
+    /// Returns the mean over the runs that know a figure of the kernels: what one of these lacks in a run, their sum
+    /// lacks there.
+    fn mean_over_runs(&self, of: impl Fn(&RunKernel, u32) -> Option<f64>) -> Option<f64> {
+        let of_run = |(kernels, warmup): (&Vec<&RunKernel>, &u32)| {
+            let known = kernels.iter().map(|kernel| of(kernel, *warmup)).sum::<Option<f64>>();
+            known.filter(|_| !kernels.is_empty())
         };
-        let by_run = self.by_run.iter().zip(&self.warmup);
-        let all = by_run.flat_map(|(kernels, warmup)| kernels.iter().map(|one| of(one, *warmup)));
-        all.sum::<Seconds>() / runs
+        let known: Vec<f64> = self.by_run.iter().zip(&self.warmup).filter_map(of_run).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    }
+
+    /// Savings of all kernels over the launches whose time is compared: those that can be judged stand for the others.
+    fn savings(&self) -> Option<Seconds> {
+        let of = |kernel: &RunKernel, warmup: u32| {
+            let savings = kernel.savings_s.filter(|_| kernel.judged_s > Seconds::ZERO)?;
+            Some(savings.get() * (kernel.whole_s(warmup) / kernel.judged_s))
+        };
+        self.mean_over_runs(of).map(Seconds::new)
     }
 
     /// By how much the work of a launch differs between two sides, as far as both counted it.
@@ -344,7 +350,7 @@ impl<'a> Group<'a> {
             headroom,
             headroom_low: high.filter(|high| *high > Seconds::ZERO).map(|high| least(over(high))),
             headroom_high: (needed > Seconds::ZERO).then(|| over(needed)),
-            savings_s: self.savings(per_run),
+            savings_s: self.savings(),
             clock_hz: self.clock(),
             category: first.map(|kernel| kernel.category.clone()).unwrap_or_default(),
             operator: self.operator(),
@@ -437,6 +443,30 @@ mod tests {
         let found = kernels(&[run(vec![kernel("a", &[1e-3; 2])]), without]);
         assert_eq!((found[0].measured.flops, found[0].measured.headroom_low), (None, None));
         assert_eq!(found[0].measured.headroom, Some(Factor::new(2.0)));
+    }
+
+    /// Savings of 0.4 ms of the 2 ms that were judged, in a kernel of 2 ms and in one of 4 ms of which half were judged:
+    /// 0.4 ms and 0.8 ms, 0.6 ms over the runs that know them.
+    #[test]
+    fn savings_are_those_of_the_runs_that_know_them() {
+        let one = |times: &[f64], savings: Option<f64>| {
+            let mut one = run(vec![kernel("a", times)]);
+            one.kernels[0].judged_s = Seconds::new(2e-3);
+            one.kernels[0].savings_s = savings.map(Seconds::new);
+            one
+        };
+        let of = |runs: &[Run]| kernels(runs)[0].measured.savings_s.map(Seconds::get);
+        let (two, four, unknown) =
+            (one(&[1e-3; 2], Some(4e-4)), one(&[1e-3; 4], Some(4e-4)), one(&[1e-3; 2], None));
+        let savings = of(&[two.clone(), unknown.clone(), four]).unwrap();
+        assert!((savings - 6e-4).abs() < 1e-15, "{savings}");
+        assert_eq!(of(&[unknown]), None);
+        assert_eq!(of(&[one(&[1e-3; 2], Some(0.0))]), Some(0.0), "at its roofline");
+        // Of two kernels that are compared as one, both must know them.
+        let mut both = two;
+        both.kernels.push(RunKernel { savings_s: None, ..kernel("b", &[1e-3]) });
+        let runs = [both];
+        assert_eq!(Joined::new(&runs).of(&[0, 1]).savings(), None);
     }
 
     /// Expected times between 1 and 1.04 of 2 ms are certain enough, between 1 and 1.06 are not.

@@ -80,7 +80,7 @@ fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy)
 
 /// Whether a metric that needs a roof applies to a kernel: links limit communication.
 fn has_roof(metric: Metric, lone: &Lone) -> bool {
-    let needs_roof = matches!(metric, Metric::Headroom | Metric::Roof);
+    let needs_roof = matches!(metric, Metric::Headroom | Metric::Roof | Metric::Savings);
     let is_communication = is_communication(&lone.measured.category);
     !(needs_roof && is_communication && lone.measured.headroom.is_none())
 }
@@ -111,7 +111,7 @@ fn value(bound: &Bound, measured: &Measured) -> Option<Known> {
         Metric::Fp64 => {
             Some(Known::exactly(Flops::new(measured.of_launch(measured.fp64_flops?.get()))))
         }
-        Metric::Savings => Some(Known::exactly(measured.savings_s)),
+        Metric::Savings => measured.savings_s.map(Known::exactly),
         Metric::Launches => Some(Known::exactly(Value::count(measured.launches))),
         Metric::Findings => {
             let least = bound.severity.unwrap_or(Severity::Info);
@@ -335,6 +335,21 @@ mod tests {
         assert_eq!(verdict(bound(Metric::Bytes, None, bytes)), (Verdict::NoData, Action::Warn));
     }
 
+    /// Savings of a kernel that the model does not cover are unknown; of one at its roofline they are zero.
+    #[test]
+    fn savings_that_are_not_known_are_not_zero() {
+        let of = |savings: Option<f64>| {
+            let mut one = run(vec![kernel("a", &[1e-3; 5])]);
+            one.kernels[0].savings_s = savings.map(Seconds::new);
+            let most = bound(Metric::Savings, None, Some(Seconds::new(1e-6).into()));
+            let checks = judged(most, &[one]);
+            assert_eq!(checks.len(), 1, "{checks:?}");
+            checks[0].verdict
+        };
+        assert_eq!(of(None), Verdict::NoData);
+        assert_eq!((of(Some(0.0)), of(Some(1e-3))), (Verdict::Unchanged, Verdict::Violation));
+    }
+
     #[test]
     fn a_bound_speaks_of_the_kernels_it_is_for() {
         let runs = [run(vec![kernel("a", &[3e-3]), kernel("b", &[1e-3])])];
@@ -360,8 +375,10 @@ mod tests {
     fn a_roof_does_not_bound_communication() {
         let mut reduce = kernel("reduce", &[1e-3]);
         reduce.category = "communication".to_owned();
-        (reduce.roofline_s, reduce.roofline_high_s) = (None, None);
+        (reduce.roofline_s, reduce.roofline_high_s, reduce.savings_s) = (None, None, None);
         let runs = [run(vec![kernel("a", &[1e-3]), reduce])];
+        let savings = bound(Metric::Savings, None, Some(Seconds::ZERO.into()));
+        assert_eq!(judged(savings, &runs).len(), 1, "links leave no savings to a roof");
         let roof = bound(Metric::Roof, Some(Share::new(0.49).into()), None);
         let checks = judged(roof.clone(), &runs);
         assert_eq!((checks.len(), checks[0].verdict), (1, Verdict::Unchanged));

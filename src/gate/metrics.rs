@@ -7,7 +7,7 @@ use super::value::{Allowed, Value};
 use super::words;
 use crate::compare::{Basis, Change, Comparison, Evidence, Measured, Unit};
 use crate::rules::Severity;
-use crate::units::{Dimension, RelativeChange, Share, Shift};
+use crate::units::{Dimension, RelativeChange, Seconds, Share, Shift};
 
 /// Run-to-run noise of counts, bytes and operations, which are counted in a few passes.
 const COUNTED_NOISE: Shift = Shift::new(0.01);
@@ -71,7 +71,7 @@ impl Values {
                 Metric::Bytes => per_launch(measured.bytes.map(crate::units::Bytes::get)),
                 Metric::Flops => per_launch(measured.flops.map(crate::units::Flops::get)),
                 Metric::Fp64 => per_launch(measured.fp64_flops.map(crate::units::Flops::get)),
-                Metric::Savings => Some(measured.savings_s.get()),
+                Metric::Savings => measured.savings_s.map(Seconds::get),
                 Metric::Launches => Some(measured.launches),
                 _ => return None,
             })
@@ -242,7 +242,7 @@ mod tests {
         self,
         made::{kernel, run},
     };
-    use crate::units::{Bytes, Factor, Seconds};
+    use crate::units::{Bytes, Factor};
 
     /// One kernel, of which a metric is set on both sides, judged by a limit of 5%.
     fn judged(metric: Metric, set: impl Fn(&mut Measured, bool)) -> Vec<Check> {
@@ -283,7 +283,7 @@ mod tests {
             let change = &mut comparison.changes[0];
             (change.before.time_s, change.after.time_s) = (Seconds::new(1e-2), Seconds::new(5e-3));
             (change.before.savings_s, change.after.savings_s) =
-                (Seconds::new(1e-3), Seconds::new(savings));
+                (Some(Seconds::new(1e-3)), Some(Seconds::new(savings)));
             let own = change.own.as_mut().unwrap();
             (own.shift, own.low, own.floor) =
                 (Shift::new(0.02), Some(Shift::new(0.02)), Shift::ZERO);
@@ -300,6 +300,24 @@ mod tests {
         let lost = judged(6e-4);
         assert_eq!(lost.verdict, Verdict::Ambiguous, "{lost:?}");
         assert!(lost.message.ends_with("; noise in its time could make up 150 µs"), "{lost:?}");
+    }
+
+    /// Counters that one side lacks say nothing of its savings; without any there is nothing to compare.
+    #[test]
+    fn savings_that_one_side_lacks_are_no_change() {
+        let found = |sides: [Option<f64>; 2]| {
+            let checks = judged(Metric::Savings, |measured, is_after| {
+                measured.savings_s = sides[usize::from(is_after)].map(Seconds::new);
+            });
+            checks.first().map(|check| (check.verdict, check.action, check.message.clone()))
+        };
+        let lacking = |side: &str| {
+            let message = format!("savings is limited by the policy but missing in {side}");
+            Some((Verdict::NoData, Action::Warn, message))
+        };
+        assert_eq!(found([None, Some(6.6e-4)]), lacking("the baseline"));
+        assert_eq!(found([Some(6.6e-4), None]), lacking("the current side"));
+        assert_eq!((found([None, None]), found([Some(0.0), Some(0.0)])), (None, None));
     }
 
     /// From headroom 1.25 to 1.6: from 80% of the roof to 62.5%, a fall by 22%.

@@ -70,11 +70,8 @@ pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
     if times.iter().all(|time| *time > 0.0) {
         all.push(over_runs("gpu_time", &times));
     }
-    // Without roofs there are no savings, which is not to say that there is nothing to save.
-    let judged = |run: &Run| run.kernels.iter().any(|kernel| kernel.roofline_s.is_some());
-    if runs.iter().all(judged) {
-        let of = |run: &Run| run.kernels.iter().map(|kernel| kernel.savings_s).sum::<Seconds>();
-        let savings: Vec<f64> = runs.iter().map(|run| of(run).get()).collect();
+    // Where the model covers no kernel there are no savings, which is not to say that there is nothing to save.
+    if let Some(savings) = runs.iter().map(savings).collect::<Option<Vec<f64>>>() {
         all.push(over_runs("savings", &savings));
     }
     let launches: Vec<f64> = runs.iter().map(|run| run.launches as f64).collect();
@@ -96,6 +93,12 @@ pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
     }
     all.retain(|figure| figure.value.is_finite());
     all
+}
+
+/// Returns the savings of the kernels of a run that the model covers, in seconds; `None` if it covers none.
+fn savings(run: &Run) -> Option<f64> {
+    let known = run.kernels.iter().filter_map(|kernel| kernel.savings_s);
+    known.reduce(|one, two| one + two).map(Seconds::get)
 }
 
 fn figure(kernel: Option<String>, metric: &'static str, unit: &'static str, value: f64) -> Figure {

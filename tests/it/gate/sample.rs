@@ -240,7 +240,7 @@ fn measured(time_s: f64, name: &str) -> Measured {
         headroom: Some(Factor::new(1.8)),
         headroom_low: Some(Factor::new(1.7)),
         headroom_high: Some(Factor::new(1.8)),
-        savings_s: Seconds::new(time_s / 4.0),
+        savings_s: Some(Seconds::new(time_s / 4.0)),
         clock_hz: Some(Hertz::new(1.755e9)),
         category: if name.contains("gemm") { "dot-product" } else { "elementwise" }.to_owned(),
         operator: Some("aten::linear".to_owned()),
