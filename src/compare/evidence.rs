@@ -5,7 +5,7 @@
 //! changes.
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::pairing::Pair;
 use crate::rules::Severity;
@@ -176,18 +176,12 @@ pub struct Measured {
     #[schemars(skip)]
     pub counted: f64,
     /// Time of all launches, in seconds; `null` if none has a duration.
-    #[serde(serialize_with = "above_zero")]
-    #[schemars(with = "Option<f64>")]
-    pub time_s: Seconds,
+    pub time_s: Option<Seconds>,
     /// Typical time of one launch, in seconds: the pseudo-median of its logarithms (Hodges–Lehmann), the median over several
     /// runs; `null` if none has a duration.
-    #[serde(serialize_with = "above_zero")]
-    #[schemars(with = "Option<f64>")]
-    pub launch_s: Seconds,
+    pub launch_s: Option<Seconds>,
     /// Share of the run time, from 0 to 1; `null` if no launch has a duration.
-    #[serde(serialize_with = "above_zero")]
-    #[schemars(with = "Option<f64>")]
-    pub share: Share,
+    pub share: Option<Share>,
     /// Bytes to and from device memory, per launch.
     pub bytes: Option<Bytes>,
     /// Floating-point operations.
@@ -226,15 +220,6 @@ impl Measured {
         let counted = if self.counted > 0.0 { self.counted } else { self.launches };
         sum / counted.max(1.0)
     }
-}
-
-/// A time or a share that is not known is zero, which no kernel has.
-fn above_zero<T: Copy + Into<f64>, S: Serializer>(
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let value: f64 = (*value).into();
-    if value > 0.0 { serializer.serialize_f64(value) } else { serializer.serialize_none() }
 }
 
 /// A kernel that only one side has.
@@ -290,6 +275,15 @@ impl ProposalKind {
             Self::Fusion => "fused",
             Self::Split => "split",
         }
+    }
+}
+
+impl Change {
+    /// Returns the larger of its shares of the run time; `None` if neither side has a duration of it.
+    #[must_use]
+    pub fn share(&self) -> Option<Share> {
+        let known = self.before.share.into_iter().chain(self.after.share);
+        known.reduce(Share::max)
     }
 }
 

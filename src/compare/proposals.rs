@@ -72,6 +72,9 @@ struct Trait<'a> {
 /// Several kernels of one side that may be one kernel of the other.
 struct Fusion<'a, 'b> {
     parts: Vec<&'b Trait<'a>>,
+    /// Time of the parts together, and of the other kernel.
+    parts_s: Seconds,
+    whole_s: Seconds,
     confidence: Probability,
     why: String,
 }
@@ -89,10 +92,6 @@ impl Fusion<'_, '_> {
     ) -> bool {
         let of = |part: &&Trait<'_>| others.iter().filter(|other| is_for(part, other)).count();
         self.parts.iter().all(|part| of(part) <= 1)
-    }
-
-    fn time(&self) -> Seconds {
-        self.parts.iter().map(|part| part.lone.measured.time_s).sum()
     }
 }
 
@@ -124,8 +123,8 @@ pub(super) fn propose(
                 kind: ProposalKind::Fusion,
                 before: fusion.places(),
                 after: vec![two.at],
-                before_s: fusion.time(),
-                after_s: two.lone.measured.time_s,
+                before_s: fusion.parts_s,
+                after_s: fusion.whole_s,
                 confidence: fusion.confidence,
                 why: fusion.why,
                 is_sure: false,
@@ -140,8 +139,8 @@ pub(super) fn propose(
                 kind: ProposalKind::Split,
                 before: vec![one.at],
                 after: fusion.places(),
-                before_s: one.lone.measured.time_s,
-                after_s: fusion.time(),
+                before_s: fusion.whole_s,
+                after_s: fusion.parts_s,
                 confidence: fusion.confidence,
                 why: fusion.why,
                 is_sure: false,
@@ -268,7 +267,9 @@ fn same_operator(one: &Trait<'_>, two: &Trait<'_>) -> bool {
 fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
     let (before, after) = (&one.lone.measured, &two.lone.measured);
     let launches = nearness(before.launches * work, after.launches);
-    let time = nearness(before.launch_s.get(), after.launch_s.get());
+    // A kernel without a duration may be any.
+    let [launch_before, launch_after] = [before.launch_s?, after.launch_s?];
+    let time = nearness(launch_before.get(), launch_after.get());
     // As many launches, and neither twice as fast nor twice as slow: else it is another kernel.
     let is_alike = before.category == after.category
         || [&before.category, &after.category].into_iter().any(|category| category == UNKNOWN);
@@ -287,7 +288,7 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
         + renamed::PLACE * counts(place)
         + renamed::OPERATOR * counts(operator);
     let mut why = vec!["same number of launches".to_owned()];
-    why.push(format!("{:.0}% of the time", after.launch_s / before.launch_s * 100.0));
+    why.push(format!("{:.0}% of the time", launch_after / launch_before * 100.0));
     if shape {
         why.push("same grid and block".to_owned());
     }
@@ -306,8 +307,8 @@ fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
         after: vec![two.at],
         confidence: Probability::new(confidence).min(SUREST),
         why: why.join(", "),
-        before_s: before.time_s,
-        after_s: after.time_s,
+        before_s: before.time_s?,
+        after_s: after.time_s?,
         is_sure: false,
     })
 }
@@ -336,8 +337,10 @@ fn fusion<'a, 'b>(
     if fitting.len() < 2 {
         return None;
     }
-    let sum: Seconds = fitting.iter().map(|(part, _)| part.lone.measured.time_s).sum();
-    let ratio = whole.lone.measured.time_s / (sum * work);
+    let parts_s: Seconds =
+        fitting.iter().map(|(part, _)| part.lone.measured.time_s).sum::<Option<Seconds>>()?;
+    let whole_s = whole.lone.measured.time_s?;
+    let ratio = whole_s / (parts_s * work);
     if !FUSED_TIME.contains(&ratio) {
         return None;
     }
@@ -353,7 +356,7 @@ fn fusion<'a, 'b>(
     );
     let mut parts: Vec<&Trait<'_>> = fitting.into_iter().map(|(part, _)| part).collect();
     parts.sort_by_key(|part| part.at);
-    Some(Fusion { parts, confidence, why })
+    Some(Fusion { parts, parts_s, whole_s, confidence, why })
 }
 
 #[cfg(test)]
@@ -363,8 +366,8 @@ mod tests {
 
     /// Ten launches of so many milliseconds together.
     fn lone(name: &str, milliseconds: f64) -> Lone {
-        let time_s = Seconds::new(milliseconds * 1e-3);
-        let launch_s = time_s / 10.0;
+        let time_s = Some(Seconds::new(milliseconds * 1e-3));
+        let launch_s = time_s.map(|time| time / 10.0);
         let measured = Measured { launches: 10.0, time_s, launch_s, ..Measured::default() };
         Lone { kernel: 0, name: name.to_owned(), measured }
     }
@@ -431,7 +434,11 @@ mod tests {
             two
         };
         assert!(is_rename(&changed(|_| {}), 1.0));
-        assert!(!is_rename(&changed(|two| two.launch_s = two.launch_s * 2.0), 1.0));
+        assert!(!is_rename(
+            &changed(|two| two.launch_s = two.launch_s.map(|time| time * 2.0)),
+            1.0
+        ));
+        assert!(!is_rename(&changed(|two| (two.time_s, two.launch_s) = (None, None)), 1.0));
         assert!(!is_rename(&changed(|two| two.category = "copy".to_owned()), 1.0));
         // 8% more launches, unless all of the run has them.
         let more = changed(|two| two.launches = 10.8);
@@ -450,6 +457,12 @@ mod tests {
         };
         assert_eq!(fused(1.5), Some((vec![0, 2], 90.0)));
         assert_eq!(fused(2.2), Some((vec![0, 2], 70.0)));
+        // Without a duration of a part nobody knows whether the times fit.
+        let mut untimed = lone("mask", 1.0);
+        untimed.measured.time_s = None;
+        let whole = lone("scale_mask_softmax", 1.5);
+        let with = [looked_at(0, &scale), looked_at(1, &untimed)];
+        assert!(fusion(&with, &looked_at(0, &whole), 1.0, |ratio| ratio).is_none());
         // More than twice as long, or less than a fifth, is something else.
         assert_eq!((fused(4.1), fused(0.39)), (None, None));
         let whole = lone("scale_mask_softmax", 1.0);

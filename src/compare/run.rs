@@ -267,6 +267,13 @@ impl RunKernel {
         Some(Factor::new(self.judged_s / roofline_time))
     }
 
+    /// Returns `true` if a launch of it has a duration, without which its time and share are unknown: no launch takes no
+    /// time.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.measured_s > Seconds::ZERO
+    }
+
     /// Takes back savings of zero of a kernel without a roofline time: earlier documents wrote them where nothing was
     /// known.
     pub(super) fn without_assumed_savings(mut self) -> Self {

@@ -59,7 +59,8 @@ impl<'a> Joined<'a> {
         };
         let mut lone: Vec<Lone> = positions.into_iter().map(of).collect();
         lone.sort_by(|one, two| {
-            let by_time = two.measured.time_s.total_cmp(&one.measured.time_s);
+            let time = |lone: &Lone| lone.measured.time_s.unwrap_or_default();
+            let by_time = time(two).total_cmp(&time(one));
             by_time.then_with(|| one.name.cmp(&two.name)).then(one.kernel.cmp(&two.kernel))
         });
         lone
@@ -334,6 +335,9 @@ impl<'a> Group<'a> {
         let most = headroom.map_or(f64::INFINITY, Factor::get);
         let least = |bound: Factor| Factor::new(least_headroom(bound.get(), most));
         let needed = time(&|kernel| kernel.needed_s().unwrap_or_default());
+        let timed = |of: &dyn Fn(&RunKernel, u32) -> f64| {
+            self.mean_over_runs(|kernel, warmup| kernel.is_timed().then(|| of(kernel, warmup)))
+        };
         let known: Vec<f64> = centers.iter().flatten().copied().collect();
         let first = self.all().next();
         Measured {
@@ -341,9 +345,9 @@ impl<'a> Group<'a> {
             in_runs,
             launches: self.all().map(|kernel| kernel.launches as f64).sum::<f64>() / per_run,
             counted: self.counted_launches() as f64 / per_run,
-            time_s: Seconds::new(self.times().iter().sum::<f64>() / per_run),
-            launch_s: Seconds::new(median(&known).map_or(0.0, f64::exp)),
-            share: self.all().map(|kernel| kernel.share).sum::<Share>() / per_run,
+            time_s: timed(&|kernel, warmup| kernel.whole_s(warmup).get()).map(Seconds::new),
+            launch_s: median(&known).map(|log| Seconds::new(log.exp())),
+            share: timed(&|kernel, _| kernel.share.get()).map(Share::new),
             bytes: whole(&|kernel| kernel.bytes.map(Bytes::get)).map(Bytes::new),
             flops: whole(&|kernel| kernel.flops.map(Flops::get)).map(Flops::new),
             fp64_flops: whole(&|kernel| kernel.fp64_flops.map(Flops::get)).map(Flops::new),
@@ -430,10 +434,34 @@ mod tests {
         ];
         let [a, b] = &kernels(&runs)[..] else { panic!("two kernels") };
         assert_eq!((a.name.as_str(), a.measured.runs, a.measured.launches), ("a", 2, 2.0));
-        assert!((a.measured.time_s.get() - 3e-3).abs() < 1e-15);
+        assert!((a.measured.time_s.unwrap().get() - 3e-3).abs() < 1e-15);
         // The median of 1 ms and 2 ms on the logarithmic scale.
-        assert!((a.measured.launch_s.get() - 2_f64.sqrt() * 1e-3).abs() < 1e-15);
+        assert!((a.measured.launch_s.unwrap().get() - 2_f64.sqrt() * 1e-3).abs() < 1e-15);
         assert_eq!((b.measured.runs, b.measured.flops), (1, Some(Flops::new(1.0))));
+    }
+
+    /// 2 ms of 2 ms in one run and 1 ms of 4 ms in another; a third has it without a duration, which is no time of zero.
+    #[test]
+    fn times_and_shares_are_those_of_the_runs_that_know_them() {
+        let untimed = || {
+            let mut one = kernel("a", &[1e-3; 2]);
+            (one.timed, one.measured_s) = (0, Seconds::ZERO);
+            one.samples_s.clear();
+            one
+        };
+        let runs = [
+            run(vec![kernel("a", &[1e-3; 2])]),
+            run(vec![kernel("a", &[5e-4; 2]), kernel("b", &[3e-3])]),
+            run(vec![untimed(), kernel("b", &[3e-3])]),
+        ];
+        let all = kernels(&runs);
+        let a = &all.iter().find(|one| one.name == "a").unwrap().measured;
+        assert_eq!((a.runs, a.launches), (3, 2.0));
+        assert!((a.time_s.unwrap().get() - 1.5e-3).abs() < 1e-15, "{:?}", a.time_s);
+        assert!((a.share.unwrap().get() - 0.625).abs() < 1e-12, "{:?}", a.share);
+        let alone = [run(vec![untimed()])];
+        let found = &kernels(&alone)[0].measured;
+        assert_eq!((found.time_s, found.launch_s, found.share), (None, None, None));
     }
 
     #[test]

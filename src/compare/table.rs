@@ -205,7 +205,10 @@ fn without_inferred(lone: Both<Vec<Lone>>, proposals: &[Proposal]) -> Both<Vec<L
 
 fn longest_first(mut changes: Vec<Change>) -> Vec<Change> {
     changes.sort_by(|one, two| {
-        let time = |change: &Change| change.before.time_s.max(change.after.time_s);
+        let time = |change: &Change| {
+            let known = change.before.time_s.into_iter().chain(change.after.time_s);
+            known.reduce(Seconds::max).unwrap_or_default()
+        };
         time(two).total_cmp(&time(one)).then_with(|| one.name.cmp(&two.name))
     });
     changes

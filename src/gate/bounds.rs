@@ -6,7 +6,7 @@ use super::value::{Allowed, Value};
 use crate::analysis::is_communication;
 use crate::compare::{self, Lone, Measured, Run};
 use crate::rules::Severity;
-use crate::units::{Bytes, Dimension, Factor, Flops, Seconds, Share, interval};
+use crate::units::{Bytes, Dimension, Factor, Flops, Share, interval};
 
 /// Ends closer than this ratio are shown as one value, because three digits would be the same.
 const ONE_VALUE: f64 = 0.999;
@@ -45,7 +45,7 @@ fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy)
             bound,
             Subject::Run,
             &times.collect::<Vec<_>>(),
-            Share::new(1.0),
+            Some(Share::new(1.0)),
             policy,
         )];
     }
@@ -69,7 +69,9 @@ fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy)
             ..Check::new(&rule, bound.metric, Subject::Run, message)
         }];
     }
-    let big = meant.iter().filter(|(lone, _)| lone.measured.share >= bound.min_share);
+    let is_big =
+        |(lone, _): &&&Kernel| lone.measured.share.is_none_or(|share| share >= bound.min_share);
+    let big = meant.iter().filter(is_big);
     big.map(|(lone, by_run)| {
         let subject = Subject::kernel(&lone.name, &lone.measured);
         let known: Vec<_> = by_run.iter().map(|measured| value(bound, measured)).collect();
@@ -88,10 +90,8 @@ fn has_roof(metric: Metric, lone: &Lone) -> bool {
 /// Returns the known range of a bound's metric for one kernel in one run.
 fn value(bound: &Bound, measured: &Measured) -> Option<Known> {
     match bound.metric {
-        Metric::Time | Metric::KernelTotal => {
-            (measured.time_s > Seconds::ZERO).then(|| Known::exactly(measured.time_s))
-        }
-        Metric::Share => Some(Known::exactly(measured.share)),
+        Metric::Time | Metric::KernelTotal => measured.time_s.map(Known::exactly),
+        Metric::Share => measured.share.map(Known::exactly),
         Metric::Headroom => Some(Known {
             least: measured.headroom_low.map_or(0.0, Factor::get),
             most: most_headroom(measured)?,
@@ -136,7 +136,7 @@ fn check(
     bound: &Bound,
     subject: Subject,
     by_run: &[Option<Known>],
-    share: Share,
+    share: Option<Share>,
     policy: &Policy,
 ) -> Check {
     let rule = format!("bound:{}", bound.name);
@@ -147,7 +147,7 @@ fn check(
         return Check {
             verdict: Verdict::NoData,
             action: policy.incomparable,
-            share: Some(share),
+            share,
             ..Check::new(&rule, bound.metric, subject, message)
         };
     };
@@ -189,7 +189,7 @@ fn check(
         action,
         after: known.least.is_finite().then_some(least),
         limit: limit.map(Allowed::Bound),
-        share: Some(share),
+        share,
         ..Check::new(&rule, bound.metric, subject, message)
     }
 }
@@ -265,6 +265,7 @@ mod tests {
     use super::super::policy::Selector;
     use super::*;
     use crate::compare::made::{kernel, run};
+    use crate::units::Seconds;
 
     fn bound(metric: Metric, min: Option<Value>, max: Option<Value>) -> Bound {
         Bound {
@@ -348,6 +349,26 @@ mod tests {
         };
         assert_eq!(of(None), Verdict::NoData);
         assert_eq!((of(Some(0.0)), of(Some(1e-3))), (Verdict::Unchanged, Verdict::Violation));
+    }
+
+    /// A kernel of whose launches none has a duration, beside one that has all of the time.
+    #[test]
+    fn times_and_shares_that_are_not_known_are_not_zero() {
+        let mut untimed = kernel("b", &[1e-3]);
+        (untimed.timed, untimed.measured_s) = (0, Seconds::ZERO);
+        untimed.samples_s.clear();
+        let runs = [run(vec![kernel("a", &[1e-3]), untimed])];
+        let most = [
+            (Metric::Share, Share::new(0.01).into()),
+            (Metric::Time, Value::from(Seconds::new(1e-6))),
+            (Metric::KernelTotal, Seconds::new(1e-6).into()),
+        ];
+        for (metric, most) in most {
+            let checks = judged(bound(metric, None, Some(most)), &runs);
+            let found: Vec<_> = checks.iter().map(|check| (check.verdict, check.share)).collect();
+            let all = Some(Share::new(1.0));
+            assert_eq!(found, [(Verdict::Violation, all), (Verdict::NoData, None)], "{metric:?}");
+        }
     }
 
     #[test]

@@ -50,14 +50,13 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     };
     // What is inferred about names fails no more than the policy lets it.
     let action = if change.inferred.is_some() { action.min(policy.renamed) } else { action };
-    let (before, after) = all.map_or_else(
-        || (change.before.time_s * comparison.work.get(), change.after.time_s),
-        |all| (all.before_s, all.after_s),
-    );
+    let (before, after) = match all {
+        Some(all) => (all.before_s, all.after_s),
+        None => (change.before.time_s? * comparison.work.get(), change.after.time_s?),
+    };
     let delta = after - before;
     let run = comparison.current.time_s.max(comparison.baseline.time_s);
-    let counts =
-        limit.counts(change.before.share.max(change.after.share)) && limit.is_enough(delta, run);
+    let counts = limit.counts(change.share()) && limit.is_enough(delta, run);
     let launches = all
         .map_or([change.before.launches * comparison.work.get(), change.after.launches], |all| {
             [all.launches_before, all.launches_after]
@@ -88,7 +87,7 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
         confidence: evidence.confidence,
         limit: Some(Allowed::Change(limit.worse)),
         delta_s: Some(delta),
-        share: Some(change.after.share),
+        share: change.after.share,
         matched: Some(change.pair.level),
         more_runs: if may_be_noise {
             Some(MORE_RUNS)

@@ -41,8 +41,7 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
     let mut checks = missing;
     let (mut seen, mut power) = (Vec::new(), POWER);
     for (timed, chance) in timed.iter().zip(chances) {
-        let share = timed.share();
-        if share >= WEIGHTY {
+        if let Some(share) = timed.change.share().filter(|share| *share >= WEIGHTY) {
             let rate = (policy.false_discovery, judged);
             let (shift, chance) =
                 detectable(timed.own, timed.limit.shift(), rate, policy.undeclared());
@@ -94,7 +93,7 @@ fn sorted<'a>(comparison: &'a Comparison, policy: &'a Policy) -> Sorted<'a> {
             sorted.missing.push(missing(comparison, change, limit, policy));
             continue;
         };
-        let counts = limit.counts(change.before.share.max(change.after.share));
+        let counts = limit.counts(change.share());
         sorted.timed.push(Timed { change, limit, own, mirror: mirrored(own), counts });
     }
     sorted
@@ -125,11 +124,6 @@ impl Chances {
 }
 
 impl Timed<'_> {
-    /// The larger of the two shares of run time.
-    fn share(&self) -> Share {
-        self.change.before.share.max(self.change.after.share)
-    }
-
     /// The shift as measured, with the global shift included; for the same work if that is normalized.
     fn raw(&self) -> Shift {
         self.change.raw.as_ref().map_or(Shift::ZERO, |raw| raw.shift)
@@ -284,7 +278,8 @@ fn time_check(
     let tail = timed.tail(comparison).filter(|_| standing == Standing::Within);
     let delta = tail.map_or_else(|| difference(change, own), |mean| of_all_launches(change, mean));
     let run = comparison.current.time_s.max(comparison.baseline.time_s);
-    let matters = timed.counts && (by_headroom || limit.is_enough(delta.abs(), run));
+    let is_enough = || delta.is_none_or(|delta| limit.is_enough(delta.abs(), run));
+    let matters = timed.counts && (by_headroom || is_enough());
     let Conclusion { verdict, mut action, mut message } = told(comparison, policy, timed, standing);
     let evidence = words::evidence(comparison, change, own);
     if !matters && action > Action::Notice {
@@ -295,7 +290,7 @@ fn time_check(
         if by_headroom {
             measured.headroom.map(Value::from)
         } else {
-            Some(measured.launch_s.into())
+            measured.launch_s.map(Value::from)
         }
     };
     Check {
@@ -311,8 +306,8 @@ fn time_check(
         confidence: own.confidence,
         limit: Some(Allowed::Change(limit.worse)),
         noise: (own.unit != Unit::Runs).then(|| own.floor.change()),
-        delta_s: (!by_headroom).then_some(delta),
-        share: Some(change.after.share),
+        delta_s: delta.filter(|_| !by_headroom),
+        share: change.after.share,
         matched: Some(change.pair.level),
         more_runs: (verdict == Verdict::Ambiguous)
             .then(|| {
@@ -328,21 +323,21 @@ fn time_check(
 }
 
 /// The shift as a difference of the kernel's time, symmetric in the two sides.
-fn difference(change: &Change, own: &Evidence) -> Seconds {
+fn difference(change: &Change, own: &Evidence) -> Option<Seconds> {
     let launches = match &change.inferred {
         // Several kernels together run as often as the one they became, or were.
         Some(one) if one.kind == ProposalKind::Fusion => change.after.launches,
         Some(one) if one.kind == ProposalKind::Split => change.before.launches,
         _ => f64::midpoint(change.before.launches, change.after.launches),
     };
-    let middle = (change.before.launch_s.get() * change.after.launch_s.get()).sqrt();
-    Seconds::new(2.0 * middle * (own.shift.get() / 2.0).sinh() * launches)
+    let middle = (change.before.launch_s?.get() * change.after.launch_s?.get()).sqrt();
+    Some(Seconds::new(2.0 * middle * (own.shift.get() / 2.0).sinh() * launches))
 }
 
 /// The shift of the mean launch as a difference of the time of as many launches.
-fn of_all_launches(change: &Change, mean: Shift) -> Seconds {
-    let before = change.before.time_s / change.before.launches.max(1.0);
-    before * (mean.get().exp_m1() * change.after.launches)
+fn of_all_launches(change: &Change, mean: Shift) -> Option<Seconds> {
+    let before = change.before.time_s? / change.before.launches.max(1.0);
+    Some(before * (mean.get().exp_m1() * change.after.launches))
 }
 
 /// Returns why the clock may explain a slower kernel: its cycles did not grow as its time did.
@@ -374,16 +369,17 @@ fn is_implausible(change: &Change, own: &Evidence, policy: &Policy) -> bool {
 
 fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Policy) -> Check {
     let reason = change.missing.clone().unwrap_or_else(|| "it has no value".to_owned());
-    let share = change.before.share.max(change.after.share);
+    let share = change.share();
     let (verdict, metric) = match comparison.basis {
         Basis::Time => (Verdict::NoData, Metric::Time),
         Basis::Headroom => (Verdict::Incomparable, Metric::Headroom),
     };
-    let counts = limit.counts(share) && share > Share::ZERO;
+    // What has no duration on either side is not judged by its time.
+    let counts = limit.counts(share) && share.is_some();
     Check {
         verdict,
         action: if counts { policy.incomparable } else { Action::Notice },
-        share: Some(share),
+        share,
         matched: Some(change.pair.level),
         ..Check::new(
             metric.key(),

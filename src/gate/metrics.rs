@@ -47,7 +47,7 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     let values = METRICS.into_iter().filter(is_open).filter_map(limit);
     let mut checks: Vec<Check> =
         values.filter_map(|limit| check(comparison, change, limit, policy)).collect();
-    checks.extend(limit(Metric::Findings).and_then(|limit| findings(change, limit)));
+    checks.extend(limit(Metric::Findings).and_then(|limit| findings(change, limit, policy)));
     checks
 }
 
@@ -65,7 +65,7 @@ impl Values {
                 sum.filter(|_| measured.launches > 0.0).map(|sum| measured.of_launch(sum))
             };
             Some(match metric {
-                Metric::Share => Some(measured.share.get()),
+                Metric::Share => measured.share.map(Share::get),
                 // A share of the roof falls as headroom grows.
                 Metric::Headroom | Metric::Roof => measured.headroom.map(crate::units::Factor::get),
                 Metric::Bytes => per_launch(measured.bytes.map(crate::units::Bytes::get)),
@@ -112,11 +112,11 @@ fn check(
     }
     let own = change.own.as_ref();
     // Savings are what is left of a time: its noise is all theirs.
-    let noise = own.filter(|_| limit.metric == Metric::Savings).map(|own| {
+    let noise = own.filter(|_| limit.metric == Metric::Savings).and_then(|own| {
         let half = own.low.map_or(Shift::ZERO, |low| own.shift - low);
         // Of as much work as the current side did, as the savings are.
-        let before = change.before.time_s * comparison.work.get();
-        before.max(change.after.time_s) * floor.max(half).change().get()
+        let before = change.before.time_s? * comparison.work.get();
+        Some(before.max(change.after.time_s?) * floor.max(half).change().get())
     });
     let is_lost = noise.is_some_and(|noise| two - noise.get() <= one * (1.0 + limit.worse.get()));
     if is_lost && own.is_some_and(|own| own.shift <= floor * FAINT) {
@@ -125,7 +125,7 @@ fn check(
     let shown = |value: f64| shown(limit.metric, value);
     let (one, two) = (shown(one), shown(two));
     // In the unit of the metric: points of the roof, not of headroom.
-    let enough = (two.value - one.value).abs() >= limit.least() && counts(change, limit);
+    let enough = (two.value - one.value).abs() >= limit.least();
     let told = if limit.metric == Metric::Roof { -shift } else { shift };
     // What follows the time of one run per side is as uncertain as the time.
     let is_noise = |least: Shift| shift <= least;
@@ -154,7 +154,11 @@ fn check(
     }
     Some(Check {
         verdict,
-        action: if enough { action } else { action.min(Action::Notice) },
+        action: if enough {
+            at_stake(action, change, limit, policy)
+        } else {
+            action.min(Action::Notice)
+        },
         before: Some(one),
         after: Some(two),
         change: shift.get().is_finite().then(|| told.change()),
@@ -163,21 +167,21 @@ fn check(
     })
 }
 
-/// Whether a kernel has enough of the time for a limit to do more than to take notice.
-fn counts(change: &Change, limit: &Limit) -> bool {
-    limit.counts(change.before.share.max(change.after.share))
-}
-
-/// What a limit does about a kernel: at most a notice about one that has too little of the time.
-fn at_stake(action: Action, change: &Change, limit: &Limit) -> Action {
-    if counts(change, limit) { action } else { action.min(Action::Notice) }
+/// What a limit does about a kernel: at most a notice about one that has too little of the time, and at most what is
+/// done about missing data where a share is asked for that nobody knows.
+fn at_stake(action: Action, change: &Change, limit: &Limit, policy: &Policy) -> Action {
+    match change.share() {
+        None if limit.min_share.is_some() => action.min(policy.incomparable),
+        share if limit.counts(share) => action,
+        _ => action.min(Action::Notice),
+    }
 }
 
 /// Makes a check of a kernel by a metric, without a verdict yet.
 fn of_kernel(change: &Change, limit: &Limit, message: String) -> Check {
     let subject = Subject::kernel(&change.name, &change.after);
     Check {
-        share: Some(change.after.share),
+        share: change.after.share,
         matched: Some(change.pair.level),
         ..Check::new(limit.metric.key(), limit.metric, subject, message)
     }
@@ -189,7 +193,7 @@ fn lacking(side: &str, change: &Change, limit: &Limit, policy: &Policy) -> Check
     let message = format!("{key} is limited by the policy but missing in {side}");
     Check {
         verdict: Verdict::NoData,
-        action: at_stake(policy.incomparable, change, limit),
+        action: at_stake(policy.incomparable, change, limit, policy),
         ..of_kernel(change, limit, message)
     }
 }
@@ -216,7 +220,7 @@ fn floor(comparison: &Comparison, change: &Change, metric: Metric) -> Shift {
 }
 
 /// Checks for findings that the baseline does not have.
-fn findings(change: &Change, limit: &Limit) -> Option<Check> {
+fn findings(change: &Change, limit: &Limit, policy: &Policy) -> Option<Check> {
     let least = limit.severity.unwrap_or(Severity::Info);
     // By rule alone: a severity follows the share of time, and may flip without any change.
     let had = |rule: &str| change.before.findings.iter().any(|(known, _)| known == rule);
@@ -228,7 +232,7 @@ fn findings(change: &Change, limit: &Limit) -> Option<Check> {
     let message = format!("new findings: {}", new.join(", "));
     (!new.is_empty()).then(|| Check {
         verdict: Verdict::Regression,
-        action: at_stake(limit.action, change, limit),
+        action: at_stake(limit.action, change, limit, policy),
         before: Some(Value::count(0.0)),
         after: Some(Value::count(new.len() as f64)),
         ..of_kernel(change, limit, message)
@@ -281,7 +285,8 @@ mod tests {
             let mut comparison = compare::compare(&side(), &side(), &compare::Setting::default());
             comparison.work = Factor::new(0.5);
             let change = &mut comparison.changes[0];
-            (change.before.time_s, change.after.time_s) = (Seconds::new(1e-2), Seconds::new(5e-3));
+            (change.before.time_s, change.after.time_s) =
+                (Some(Seconds::new(1e-2)), Some(Seconds::new(5e-3)));
             (change.before.savings_s, change.after.savings_s) =
                 (Some(Seconds::new(1e-3)), Some(Seconds::new(savings)));
             let own = change.own.as_mut().unwrap();

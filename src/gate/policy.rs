@@ -355,9 +355,10 @@ impl Limit {
         seconds >= if is_default { least.min(run * LARGEST_FLOOR) } else { least }
     }
 
-    /// Returns `true` if a kernel with this share of the run time is judged separately.
-    pub(crate) fn counts(&self, share: Share) -> bool {
-        self.min_share.is_none_or(|least| share >= least)
+    /// Returns `true` if a kernel with this share of the run time is judged separately. Nothing says of an unknown share
+    /// that it is too small.
+    pub(crate) fn counts(&self, share: impl Into<Option<Share>>) -> bool {
+        self.min_share.zip(share.into()).is_none_or(|(least, share)| share >= least)
     }
 
     /// The default limit on the time of a launch.

@@ -6,7 +6,7 @@ use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Metric, Policy};
 use super::value::Value;
 use crate::compare::{Change, Comparison, Lone};
-use crate::units::{Seconds, digits};
+use crate::units::{Seconds, Share, digits};
 
 /// Whether what is in so few of several runs of a side counts as missing there: chance, as of a library that tries
 /// kernels, does not take it from all to a quarter.
@@ -21,6 +21,11 @@ pub(super) fn is_mostly_gone(comparison: &Comparison, change: &Change) -> bool {
     is_few(change.after.runs, after) && change.before.runs == before
 }
 
+/// Whether a kernel has next to no time; of one without a duration nobody knows.
+fn is_small(share: Option<Share>, policy: &Policy) -> bool {
+    share.is_some_and(|share| share < policy.listed_share)
+}
+
 /// Reports kernels that only one side has; those with next to no time are counted together.
 pub(super) fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check> {
     let (rule, verdict, action) = if is_new {
@@ -31,25 +36,27 @@ pub(super) fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check
     let check = |lone: &Lone| {
         let measured = &lone.measured;
         let side = if is_new { "the current side" } else { "the baseline" };
-        let time = Some(Value::from(measured.time_s));
-        let small = measured.share < policy.listed_share;
+        let (time, small) = (measured.time_s, is_small(measured.share, policy));
+        let launches = format!("{} launches", digits(measured.launches));
+        let what = match (time, measured.share) {
+            (Some(time), Some(share)) => {
+                let [time, share] = [Value::from(time), Value::from(share)].map(Value::shown);
+                format!("{time} in {launches}, {share} of its run")
+            }
+            _ => format!("{launches} without a duration"),
+        };
         Check {
             verdict,
             action: if small { action.min(Action::Notice) } else { action },
-            before: time.filter(|_| !is_new),
-            after: time.filter(|_| is_new),
-            share: Some(measured.share),
-            delta_s: Some(if is_new { measured.time_s } else { Seconds::ZERO - measured.time_s }),
+            before: time.filter(|_| !is_new).map(Value::from),
+            after: time.filter(|_| is_new).map(Value::from),
+            share: measured.share,
+            delta_s: time.map(|time| if is_new { time } else { Seconds::ZERO - time }),
             ..Check::new(
                 rule,
                 Metric::Presence,
                 Subject::kernel(&lone.name, measured),
-                format!(
-                    "only in {side}: {} in {} launches, {} of its run",
-                    Value::from(measured.time_s).shown(),
-                    digits(measured.launches),
-                    Value::from(measured.share).shown()
-                ),
+                format!("only in {side}: {what}"),
             )
         }
     };
@@ -62,13 +69,13 @@ pub(super) fn mostly_gone(comparison: &Comparison, policy: &Policy) -> Vec<Check
     let is_gone = |change: &&Change| is_mostly_gone(comparison, change);
     let check = |change: &Change| {
         let share = change.before.share;
-        let small = share < policy.listed_share;
+        let small = is_small(share, policy);
         let runs = count_runs(change.after.runs, after);
         Check {
             verdict: Verdict::Vanished,
             action: if small { policy.vanished.min(Action::Notice) } else { policy.vanished },
-            before: Some(change.before.time_s.into()),
-            share: Some(share),
+            before: change.before.time_s.map(Value::from),
+            share,
             ..Check::new(
                 "vanished",
                 Metric::Presence,
@@ -122,4 +129,39 @@ pub(super) fn missing(policy: &Policy, there: impl Fn(&str) -> bool) -> Vec<Chec
 /// Returns `true` if a kernel's name matches this pattern.
 pub(super) fn named(pattern: &str, name: &str, full: &str) -> bool {
     crate::analysis::is_called(pattern, name, full)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Measured;
+
+    /// Below a thousandth of the run a kernel is small; one without a duration may be any.
+    #[test]
+    fn a_kernel_of_unknown_time_is_not_small() {
+        let found = |share: Option<f64>| {
+            let measured = Measured {
+                launches: 3.0,
+                share: share.map(Share::new),
+                time_s: share.map(|share| Seconds::new(share * 1e-2)),
+                ..Measured::default()
+            };
+            let policy = Policy { vanished: Action::Fail, ..Policy::default() };
+            let lone = Lone { kernel: 0, name: "a".to_owned(), measured };
+            lone_check(&lone, &policy)
+        };
+        let small = found(Some(9e-4));
+        assert_eq!((small.action, small.share), (Action::Notice, Some(Share::new(9e-4))));
+        let large = found(Some(1.1e-3));
+        assert_eq!(large.message, "only in the baseline: 11.0 µs in 3.00 launches, 0.1% of its run");
+        assert_eq!((large.action, large.delta_s), (Action::Fail, Some(Seconds::new(-1.1e-5))));
+        let unknown = found(None);
+        assert_eq!(unknown.message, "only in the baseline: 3.00 launches without a duration");
+        assert_eq!((unknown.action, unknown.share), (Action::Fail, None));
+        assert_eq!((unknown.before, unknown.delta_s), (None, None));
+    }
+
+    fn lone_check(kernel: &Lone, policy: &Policy) -> Check {
+        lone(std::slice::from_ref(kernel), policy, false).remove(0)
+    }
 }

@@ -307,8 +307,7 @@ pub fn calibrate(
         let is_removed = comparison.common.removed;
         let whole = if is_removed { &comparison.common.evidence } else { &comparison.total };
         common.push(whole.shift.abs());
-        let counts =
-            |change: &&Change| change.before.share.max(change.after.share) >= COUNTING_SHARE;
+        let counts = |change: &&Change| change.share().is_some_and(|share| share >= COUNTING_SHARE);
         let changes = comparison.changes.iter().filter(counts);
         for own in changes.filter_map(|change| change.own.as_ref()) {
             let enough = own.before.min(own.after) >= Noise::ENOUGH;

@@ -215,7 +215,7 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     }
     if is_time && check.action > Action::Notice && !limit.is_enough(two - one, two.max(one)) {
         check.action = Action::Notice;
-        check.message.push_str(&format!("; {}", words::too_small(true, limit, two - one)));
+        check.message.push_str(&format!("; {}", words::too_small(true, limit, Some(two - one))));
     }
     if is_time && check.verdict != Verdict::Unchanged {
         check.evidence.extend(causes::contributors(comparison));
@@ -253,7 +253,7 @@ fn by_clock(comparison: &Comparison, limit: Shift) -> Seconds {
         let (measured, cycles) = (change.raw.as_ref()?.shift, change.cycles.as_ref()?.shift);
         clock_explains(change, limit).filter(|_| measured > limit)?;
         let same_clock = (cycles.max(Shift::ZERO) - measured).get().exp().min(1.0);
-        Some(change.after.time_s * (1.0 - same_clock))
+        Some(change.after.time_s? * (1.0 - same_clock))
     };
     comparison.changes.iter().filter_map(longer).sum()
 }
@@ -340,8 +340,8 @@ pub(super) fn guesses(comparison: &Comparison) -> Vec<Guess> {
             kind: inferred.kind,
             before: inferred.before.clone(),
             after: inferred.after.clone(),
-            before_s: change.before.time_s,
-            after_s: change.after.time_s,
+            before_s: change.before.time_s?,
+            after_s: change.after.time_s?,
             confidence: inferred.confidence,
             why: inferred.why.clone(),
             is_judged: true,

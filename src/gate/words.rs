@@ -49,7 +49,10 @@ pub(super) fn moved(known: &Change, own: &Evidence, by_headroom: bool) -> String
         };
         (shown(known.before.headroom), shown(known.after.headroom))
     } else {
-        (Value::from(known.before.launch_s).shown(), Value::from(known.after.launch_s).shown())
+        let shown = |time: Option<Seconds>| {
+            time.map_or_else(|| "-".to_owned(), |time| Value::from(time).shown())
+        };
+        (shown(known.before.launch_s), shown(known.after.launch_s))
     };
     let what = if by_headroom { "headroom" } else { "time per launch" };
     format!("{what} went from {one} to {two}: {}{}", change(own.shift), interval(own))
@@ -150,9 +153,9 @@ pub(super) fn tail(mean: Shift, own: &Evidence) -> String {
 }
 
 /// Explains why a change is shown but not judged.
-pub(super) fn too_small(counts: bool, limit: &Limit, delta: Seconds) -> String {
+pub(super) fn too_small(counts: bool, limit: &Limit, delta: Option<Seconds>) -> String {
     let least = Seconds::new(limit.least());
-    if counts {
+    if let Some(delta) = delta.filter(|_| counts) {
         format!(
             "{} of the run is below the minimum of {}",
             Value::from(delta.abs()).shown(),

@@ -80,15 +80,12 @@ pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
     let names = names(&kernels);
     for ((kernel, by_run), name) in kernels.iter().zip(by_run).zip(names).take(KERNELS) {
         let measured = &kernel.measured;
-        let times = by_run.iter().map(|run: &Measured| run.time_s.get());
-        let times: Vec<f64> = times.filter(|time| *time > 0.0).collect();
-        let time = compare::median(&times).unwrap_or_default();
+        let times = by_run.iter().filter_map(|run: &Measured| run.time_s.map(Seconds::get));
+        let time = compare::median(&times.collect::<Vec<f64>>());
         let of = |metric, unit, value| figure(Some(name.clone()), metric, unit, value);
-        // A kernel without a time has none, not one of zero.
-        if measured.time_s > Seconds::ZERO {
-            all.push(of("kernel_time", "seconds", time));
-            all.push(of("launch_time", "seconds", measured.launch_s.get()));
-        }
+        all.extend(time.map(|time| of("kernel_time", "seconds", time)));
+        let launch = measured.launch_s.map(Seconds::get);
+        all.extend(launch.map(|launch| of("launch_time", "seconds", launch)));
         all.extend(measured.headroom.map(Factor::get).map(|value| of("headroom", "ratio", value)));
     }
     all.retain(|figure| figure.value.is_finite());

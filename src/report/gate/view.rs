@@ -368,9 +368,12 @@ pub(super) fn lone(
     };
     let kernels = kernels.map_or(&[][..], Vec::as_slice);
     let told = |lone: &Lone| {
-        let (share, time) =
-            (percent(lone.measured.share.get()), si(lone.measured.time_s.get(), "s"));
-        (printable(&lone.name), format!("{share} of {side}, {time}"))
+        let known = lone.measured.share.zip(lone.measured.time_s);
+        let about = known.map_or_else(
+            || format!("in {side}, without a duration"),
+            |(share, time)| format!("{} of {side}, {}", percent(share.get()), si(time.get(), "s")),
+        );
+        (printable(&lone.name), about)
     };
     let mut lines: Vec<(String, String)> = kernels.iter().map(told).collect();
     // Kernels that must be there are checked without a comparison of sides, too.
