@@ -62,22 +62,44 @@ fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy)
         } else {
             format!("bound {:?} matches no kernel of the current side", bound.name)
         };
-        let rule = format!("bound:{}", bound.name);
-        return vec![Check {
-            verdict: Verdict::NoData,
-            action: policy.incomparable,
-            ..Check::new(&rule, bound.metric, Subject::Run, message)
-        }];
+        return vec![no_data(bound, Subject::Run, message, policy)];
     }
-    let is_big =
-        |(lone, _): &&&Kernel| lone.measured.share.is_none_or(|share| share >= bound.min_share);
-    let big = meant.iter().filter(is_big);
-    big.map(|(lone, by_run)| {
+    let of_kernel = |(lone, by_run): &&Kernel| {
+        let share = lone.measured.share;
+        if share.is_some_and(|share| share < bound.min_share) {
+            return None;
+        }
         let subject = Subject::kernel(&lone.name, &lone.measured);
+        if share.is_none() && bound.min_share > Share::ZERO {
+            let name = &bound.name;
+            let message = format!("share is unknown, but min-share of bound {name:?} needs it");
+            return Some(no_data(bound, subject, message, policy));
+        }
         let known: Vec<_> = by_run.iter().map(|measured| value(bound, measured)).collect();
-        check(bound, subject, &known, lone.measured.share, policy)
-    })
-    .collect()
+        Some(check(bound, subject, &known, share, policy))
+    };
+    let checks: Vec<Check> = meant.iter().filter_map(of_kernel).collect();
+    if checks.is_empty() {
+        // Small kernels are left out beside large ones; where all are small, nothing was checked.
+        let largest = meant.iter().filter_map(|(lone, _)| lone.measured.share).reduce(Share::max);
+        let message = format!(
+            "bound {:?} matches only kernels below its min-share of {}: the largest has {} of the run",
+            bound.name,
+            Value::from(bound.min_share).shown(),
+            Value::from(largest.unwrap_or_default()).shown()
+        );
+        return vec![no_data(bound, Subject::Run, message, policy)];
+    }
+    checks
+}
+
+/// Makes the check of a bound that finds nothing to judge.
+fn no_data(bound: &Bound, subject: Subject, message: String, policy: &Policy) -> Check {
+    Check {
+        verdict: Verdict::NoData,
+        action: policy.incomparable,
+        ..Check::new(&format!("bound:{}", bound.name), bound.metric, subject, message)
+    }
 }
 
 /// Whether a metric that needs a roof applies to a kernel: links limit communication.
@@ -144,12 +166,7 @@ fn check(
     let all = by_run.iter().copied().collect::<Option<Vec<Known>>>().unwrap_or_default();
     let Some(known) = Known::median(&all) else {
         let message = format!("{key} is unknown, but bound {:?} needs it", bound.name);
-        return Check {
-            verdict: Verdict::NoData,
-            action: policy.incomparable,
-            share,
-            ..Check::new(&rule, bound.metric, subject, message)
-        };
+        return Check { share, ..no_data(bound, subject, message, policy) };
     };
     let of_runs = match all.len() {
         1 => String::new(),
@@ -367,7 +384,17 @@ mod tests {
             let checks = judged(bound(metric, None, Some(most)), &runs);
             let found: Vec<_> = checks.iter().map(|check| (check.verdict, check.share)).collect();
             let all = Some(Share::new(1.0));
-            assert_eq!(found, [(Verdict::Violation, all), (Verdict::NoData, None)], "{metric:?}");
+            let unknown = [(Verdict::Violation, all), (Verdict::NoData, None)];
+            assert_eq!(found, unknown, "{metric:?}");
+            // Nobody knows whether its share is large enough.
+            let some = Bound { min_share: Share::new(0.01), ..bound(metric, None, Some(most)) };
+            let found = judged(some, &runs);
+            assert_eq!(found.len(), 2, "{found:?}");
+            assert_eq!(
+                found[1].message,
+                "share is unknown, but min-share of bound \"cap\" needs it"
+            );
+            assert_eq!((found[1].verdict, found[1].action), (Verdict::NoData, Action::Warn));
         }
     }
 
@@ -383,9 +410,22 @@ mod tests {
         assert_eq!(of(None, 0.0).len(), 2);
         // b has a quarter of the time.
         assert_eq!(
-            (of(None, 0.25).len(), of(None, 0.26).len(), of(Some("b"), 0.26).len()),
-            (2, 1, 0)
+            (of(None, 0.25).len(), of(None, 0.26).len(), of(Some("b"), 0.25).len()),
+            (2, 1, 1)
         );
+        // Beside a large kernel a small one is left out; alone it leaves nothing that was checked.
+        assert_eq!(of(None, 0.26)[0].verdict, Verdict::Violation);
+        for (name, largest) in [(Some("b"), "25.0%"), (None, "75.0%")] {
+            let [check] = &of(name, 0.95)[..] else { panic!("one check") };
+            assert_eq!((check.verdict, check.action), (Verdict::NoData, Action::Warn));
+            assert_eq!(
+                check.message,
+                format!(
+                    "bound \"cap\" matches only kernels below its min-share of 95.0%: the largest has \
+                     {largest} of the run"
+                )
+            );
+        }
         let asleep = of(Some("c*"), 0.0);
         assert_eq!((asleep[0].verdict, asleep[0].action), (Verdict::NoData, Action::Warn));
         assert!(asleep[0].message.contains("matches no kernel"), "{asleep:?}");

@@ -57,9 +57,16 @@ pub(super) fn code(kernels: &[(String, Measured)], policy: &Policy) -> Vec<Strin
     .collect()
 }
 
-/// Returns `true` if nothing of the policy can act: all limits are off, there are no bounds and no
-/// required kernels, and kernels that come or go do not fail.
+/// Returns `true` if nothing of the policy can act: nothing is compared, and there are no bounds and no required
+/// kernels.
 pub(super) fn is_idle(policy: &Policy) -> bool {
+    policy.required.is_empty()
+        && policy.bounds.iter().all(|bound| bound.action == Action::None)
+        && compares_nothing(policy)
+}
+
+/// Returns `true` if nothing that a baseline shows can act: all limits are off, and kernels that come or go do not fail.
+pub(super) fn compares_nothing(policy: &Policy) -> bool {
     let is_active = |metric: Metric| {
         let mut limits = policy.limits.iter().rev().filter(|limit| limit.metric == metric);
         // A later limit for every kernel switches off all before it.
@@ -68,8 +75,5 @@ pub(super) fn is_idle(policy: &Policy) -> bool {
             .is_some_and(|limit| limit.action > Action::None)
     };
     let of_names = [policy.new, policy.vanished];
-    policy.required.is_empty()
-        && of_names.iter().all(|action| *action < Action::Fail)
-        && policy.bounds.iter().all(|bound| bound.action == Action::None)
-        && !Metric::ALL.into_iter().any(is_active)
+    of_names.iter().all(|action| *action < Action::Fail) && !Metric::ALL.into_iter().any(is_active)
 }

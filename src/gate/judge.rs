@@ -61,8 +61,9 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
     };
     found.checks.extend(coverage::damaged(&sifted.left_out, &sifted.unclear, policy));
     let bounds = bounds::judge(current, policy);
-    // With a baseline there are other checks, which answer.
-    found.checks.extend(coverage::of_bounds(&bounds).filter(|_| found.comparison.is_none()));
+    // With a baseline there are other checks, which answer, unless the policy has none of these.
+    let are_alone = found.comparison.is_none() || idle::compares_nothing(policy);
+    found.checks.extend(coverage::of_bounds(&bounds).filter(|_| are_alone));
     found.checks.extend(bounds);
     if policy.limits.iter().any(|limit| !limit.selector.is_everything())
         && found.comparison.is_some()
