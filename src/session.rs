@@ -150,15 +150,13 @@ fn settle(analysis: &mut Analysis, findings: &mut Findings) {
         let sure = findings.of(position).iter().filter(is_sure);
         Seconds::new(sure.map(|one| one.at_stake_s).fold(0.0, f64::max))
     };
-    let before: Vec<usize> =
-        findings.of_kernels(analysis).map(|(kernel, _)| kernel.longest).collect();
+    let before: Vec<usize> = analysis.kernels.iter().map(|kernel| kernel.longest).collect();
     if analysis.leave_sure(accounted) {
         // Kernels changed places; the longest launch of one is of no other.
-        let found = before.into_iter().zip(std::mem::take(&mut findings.by_kernel).into_values());
-        let mut found: HashMap<usize, Vec<Finding>> = found.collect();
-        let of =
-            |(position, kernel): (usize, &Kernel)| Some((position, found.remove(&kernel.longest)?));
-        findings.by_kernel = analysis.kernels.iter().enumerate().filter_map(of).collect();
+        let before = before.iter().enumerate().map(|(position, longest)| (*longest, position));
+        let before: HashMap<usize, usize> = before.collect();
+        let was = analysis.kernels.iter().filter_map(|kernel| before.get(&kernel.longest).copied());
+        findings.follow(&was.collect::<Vec<usize>>());
     }
 }
 

@@ -452,9 +452,7 @@ fn keep(judged: &mut Judged<'_>, answers: &mut [WhatIf], rows: &[usize]) {
         analysis.kernels.iter().map(|kernel| rows.contains(&kernel.longest)).collect();
     retain(&mut analysis.kernels, &kept);
     let places = kept.iter().enumerate().filter(|(_, is_kept)| **is_kept).map(|(at, _)| at);
-    let found =
-        places.enumerate().filter_map(|(at, was)| Some((at, findings.by_kernel.remove(&was)?)));
-    findings.by_kernel = found.collect();
+    findings.follow(&places.collect::<Vec<usize>>());
     for answer in answers {
         retain(&mut answer.kernels, &kept);
     }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::pairing::Pair;
+use super::skipped::SkippedRules;
 use crate::rules::Severity;
 use crate::units::{
     Bytes, Factor, Flops, Hertz, Probability, RelativeChange, Seconds, Share, Shift,
@@ -211,6 +212,10 @@ pub struct Measured {
     pub device: String,
     /// Findings of the rules: rule and severity of each.
     pub findings: Vec<(String, Severity)>,
+    /// Rules that were skipped on it because a metric is missing.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub skipped_rules: SkippedRules,
 }
 
 impl Measured {

@@ -64,10 +64,12 @@ impl Run {
             };
             findings.of(position).iter().map(of).collect()
         };
+        let (lists, skipped) = findings.skipped.lists();
         let kernels = analysis.kernels.iter().zip(gathered).enumerate();
         let kernels = kernels.map(|(position, (kernel, gathered))| {
             let mut kept = run_kernel(kernel, gathered, total, found(position));
             kept.counts = Counts::of(kernel);
+            kept.skipped_rules = skipped.get(position).copied().flatten();
             let launches = kept.counted_launches(warmup);
             kept.counted(launches)
         });
@@ -84,11 +86,16 @@ impl Run {
             measured_s: total,
             warmup,
             quantities: profile.launches.quantities().map(Quantity::column).collect(),
+            skipped_rules: lists.iter().map(|rules| owned(rules).into()).collect(),
             kernels: kernels.collect(),
             fingerprint: String::new(),
         }
         .ordered()
     }
+}
+
+fn owned(rules: &[&str]) -> Vec<String> {
+    rules.iter().map(|&rule| rule.to_owned()).collect()
 }
 
 fn run_kernel(
@@ -140,6 +147,7 @@ fn run_kernel(
         roofline_low_s: kernel.least_roofline_time().filter(|_| is_local && kernel.may_need_less()),
         savings_s: kernel.state.is_modeled().then_some(kernel.savings),
         findings,
+        skipped_rules: None,
         rows: gathered.rows.unwrap_or_default(),
         counts: Counts::default(),
     }

@@ -26,6 +26,7 @@ mod seal;
 mod shared;
 mod shifts;
 mod sides;
+mod skipped;
 mod split;
 mod statistics;
 mod table;
@@ -54,6 +55,7 @@ pub use run_table::RUN_TABLE;
 pub use seal::fingerprint;
 pub use sides::kernels;
 pub(crate) use sides::kernels_by_run;
+pub use skipped::SkippedRules;
 pub use statistics::benjamini_hochberg;
 pub(crate) use statistics::{
     mean, median, squares, student_quantile, student_tail, weighted_median,

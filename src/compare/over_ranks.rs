@@ -6,6 +6,7 @@ use std::mem;
 
 use super::counts::Counts;
 use super::run::{Run, RunDevice, RunFile, RunKernel, SAMPLES, share, total};
+use super::skipped::Lists;
 use crate::units::{ExactSum, Hertz, Seconds};
 
 /// Times of a kernel that are kept before they are thinned out.
@@ -21,6 +22,8 @@ pub(crate) struct OverRanks {
     kernels: Vec<Sums>,
     /// Where each kernel is among them.
     places: HashMap<Key, usize>,
+    /// The rules that were skipped on kernels of all ranks that have them.
+    skipped: Lists,
     /// Launches of the ranks so far.
     rows: u64,
 }
@@ -141,6 +144,8 @@ impl OverRanks {
         let files = mem::take(&mut rank.files);
         let quantities = mem::take(&mut rank.quantities);
         let launches = mem::take(&mut rank.launches);
+        let skipped = mem::take(&mut rank.skipped_rules).into_iter();
+        let skipped: Vec<Option<u32>> = skipped.map(|list| self.skipped.place(list)).collect();
         let warmup = rank.warmup;
         let run = self.run.get_or_insert(rank);
         run.launches += launches;
@@ -158,6 +163,8 @@ impl OverRanks {
             kernel.cold = (warmup > 0).then(|| kernel.cold_launches(warmup));
             kernel.device = devices.get(kernel.device).copied().unwrap_or_default();
             kernel.rows = kernel.rows.map(|row| row + self.rows);
+            let list = kernel.skipped_rules.and_then(|list| skipped.get(list as usize).copied());
+            kernel.skipped_rules = list.flatten();
             self.add_kernel(kernel);
         }
         self.rows += rows;
@@ -173,7 +180,13 @@ impl OverRanks {
             device: kernel.device,
         };
         match self.places.get(&key) {
-            Some(at) => self.kernels[*at].add(kernel),
+            Some(at) => {
+                let all = &mut self.kernels[*at];
+                // What a rule found in one rank holds for the others, and so does that it found nothing.
+                all.kernel.skipped_rules =
+                    self.skipped.common(all.kernel.skipped_rules, kernel.skipped_rules);
+                all.add(kernel);
+            }
             None => {
                 self.places.insert(key, self.kernels.len());
                 self.kernels.push(Sums::of(kernel));
@@ -186,6 +199,7 @@ impl OverRanks {
     pub(crate) fn finish(self, label: String) -> Option<Run> {
         let mut run = Run { label, ..self.run? };
         run.kernels = self.kernels.into_iter().map(Sums::kernel).collect();
+        run.skipped_rules = self.skipped.into_inner();
         run.measured_s = total(run.kernels.iter().map(|kernel| kernel.measured_s));
         for kernel in &mut run.kernels {
             kernel.share = share(kernel.measured_s, run.measured_s);

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
+use super::skipped::SkippedRules;
 use crate::analysis::least_headroom;
 use crate::json;
 use crate::model::Profiler;
@@ -60,6 +61,10 @@ pub struct Run {
     /// Quantities that the export has, by name; empty in documents of earlier versions.
     #[serde(default)]
     pub quantities: Vec<String>,
+    /// Lists of rules that were skipped on kernels because a metric is missing, each list once; empty in documents of
+    /// earlier versions, which do not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped_rules: Vec<SkippedRules>,
     /// All kernels, most time first.
     pub kernels: Vec<RunKernel>,
     /// Hash of all measured values; equal hashes mean the same measurement.
@@ -175,6 +180,9 @@ pub struct RunKernel {
     pub savings_s: Option<Seconds>,
     /// Findings of the rules: rule and severity of each.
     pub findings: Vec<RunFinding>,
+    /// Index into `skipped_rules`: the rules that were skipped on it; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped_rules: Option<u32>,
     /// Indices of its first and last launch among the launches of the run.
     pub rows: [u64; 2],
     /// What its bytes and operations are made of, for a run of several ranks; documents do not have it.
@@ -296,6 +304,12 @@ impl RunKernel {
 }
 
 impl Run {
+    /// Returns the rules that were skipped on one of its kernels.
+    #[must_use]
+    pub fn skipped_on(&self, kernel: &RunKernel) -> Option<&SkippedRules> {
+        self.skipped_rules.get(kernel.skipped_rules? as usize)
+    }
+
     /// Returns the time of the run: that of all launches but those left out as warm-up, of which one without a duration
     /// counts as the mean of its kernel. Zero where no launch has one.
     #[must_use]
@@ -486,6 +500,7 @@ pub(crate) mod tests {
             measured_s: measured,
             warmup: 0,
             quantities: Vec::new(),
+            skipped_rules: Vec::new(),
             kernels,
             fingerprint: String::new(),
         }

@@ -55,9 +55,13 @@ const COLUMNS: &[(&str, Form, Place)] = &[
     ("roofline_high_s", SECONDS, ("roofline_high_s", None)),
     ("roofline_low_s", SECONDS, ("roofline_low_s", None)),
     ("savings_s", SECONDS, ("savings_s", None)),
+    ("skipped_rules", Form::Count, ("skipped_rules", None)),
     ("first_row", Form::Count, ("rows", Some(0))),
     ("last_row", Form::Count, ("rows", Some(1))),
 ];
+
+/// Columns that tables of earlier versions do not have.
+const LATER: [&str; 1] = ["skipped_rules"];
 
 /// Columns of lists.
 const LISTS: [&str; 2] = ["samples_s", "samples_cycles"];
@@ -174,7 +178,10 @@ impl Run {
         };
         let mut kernels = vec![Map::new(); table.height];
         for (name, _, (key, at)) in COLUMNS {
-            let cells = column(name)?;
+            let cells = match column(name) {
+                Err(_) if LATER.contains(name) => continue,
+                cells => cells?,
+            };
             for (row, kernel) in kernels.iter_mut().enumerate() {
                 let value = cells.get(row).map_or(Value::Null, value);
                 match at {
@@ -349,6 +356,8 @@ mod tests {
             ..kernel("b", &[2.0])
         };
         let mut run = run(vec![one, bare]);
+        run.skipped_rules = vec![vec!["small-grid".to_owned()].into()];
+        run.kernels[1].skipped_rules = Some(0);
         run.devices.push(RunDevice {
             name: "H100".to_owned(),
             known: false,

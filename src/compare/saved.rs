@@ -12,6 +12,7 @@ use super::gathered::is_control;
 use super::run::{
     Run, RunDevice, RunFile, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
+use super::skipped::SkippedRules;
 use crate::analysis;
 use crate::model::{Pipe, Precision, Profiler, Quantity};
 use crate::plain;
@@ -42,6 +43,9 @@ struct Report {
     settings: Settings,
     totals: Totals,
     kernels: Vec<Kernel>,
+    /// Missing in reports of early versions.
+    #[serde(default)]
+    skipped_rules: Vec<SkippedRules>,
 }
 
 /// A file: `skipped` is a list in reports, and a count in saved runs.
@@ -258,6 +262,8 @@ impl Run {
         let mut all = times.chain(work).chain(others).chain(kernel.samples_cycles.iter().copied());
         if kernel.device >= self.devices.len().max(1) {
             Err("refers to a device that is not in \"devices\"")
+        } else if kernel.skipped_rules.is_some() && self.skipped_on(kernel).is_none() {
+            Err("refers to a list that is not in \"skipped_rules\"")
         } else if kernel.samples_s.len().max(kernel.samples_cycles.len()) > SAMPLES {
             Err("has more samples than a run keeps")
         } else if !all.all(|value| (0.0..BEYOND_ALL).contains(&value)) {
@@ -305,6 +311,7 @@ impl Run {
             measured_s: total,
             warmup: 0,
             quantities: Vec::new(),
+            skipped_rules: report.skipped_rules,
             fingerprint: String::new(),
         }
         .checked()

@@ -6,6 +6,7 @@ use super::both::Both;
 use super::evidence::{Counted, Lone, Measured, WorkChange};
 use super::pairing::Identity;
 use super::run::{Run, RunKernel};
+use super::skipped::SkippedRules;
 use super::statistics::{median, pseudomedian};
 use crate::analysis::least_headroom;
 use crate::rules::Severity;
@@ -76,8 +77,7 @@ impl<'a> Joined<'a> {
         let device = by_run.iter().zip(self.runs).find_map(|(kernels, run)| {
             Some(run.devices.get(kernels.first()?.device)?.name.clone())
         });
-        let warmup = self.runs.iter().map(|run| run.warmup).collect();
-        Group { by_run, warmup, device: device.unwrap_or_default() }
+        Group { by_run, runs: self.runs.iter().collect(), device: device.unwrap_or_default() }
     }
 }
 
@@ -109,11 +109,10 @@ pub fn kernels(runs: &[Run]) -> Vec<Lone> {
 pub(crate) fn kernels_by_run(runs: &[Run]) -> Vec<(Lone, Vec<Measured>)> {
     let joined = Joined::new(runs);
     let of_runs = |kernel: usize| {
-        let Group { by_run, warmup, device } = joined.of(&[kernel]);
-        let there = by_run.into_iter().zip(warmup).filter(|(kernels, _)| !kernels.is_empty());
-        let of_run = |(kernels, warmup): (Vec<&RunKernel>, u32)| {
-            let group =
-                Group { by_run: vec![kernels], warmup: vec![warmup], device: device.clone() };
+        let Group { by_run, runs, device } = joined.of(&[kernel]);
+        let there = by_run.into_iter().zip(runs).filter(|(kernels, _)| !kernels.is_empty());
+        let of_run = |(kernels, run)| {
+            let group = Group { by_run: vec![kernels], runs: vec![run], device: device.clone() };
             group.measured(&group.centers(group.has_samples()))
         };
         there.map(of_run).collect()
@@ -130,8 +129,8 @@ pub(crate) fn kernels_by_run(runs: &[Run]) -> Vec<(Lone, Vec<Measured>)> {
 /// Kernels that are treated as one, in each run of a side.
 pub(super) struct Group<'a> {
     pub(super) by_run: Vec<Vec<&'a RunKernel>>,
-    /// Launches that each run leaves out as warm-up.
-    warmup: Vec<u32>,
+    /// The runs themselves.
+    runs: Vec<&'a Run>,
     pub(super) device: String,
 }
 
@@ -234,10 +233,10 @@ impl<'a> Group<'a> {
 
     /// Launches that bytes and operations are of, in all runs.
     fn counted_launches(&self) -> u64 {
-        let of = |(kernels, warmup): (&Vec<&RunKernel>, &u32)| -> u64 {
-            kernels.iter().map(|kernel| kernel.counted_launches(*warmup)).sum()
+        let of = |(kernels, run): (&Vec<&RunKernel>, &&Run)| -> u64 {
+            kernels.iter().map(|kernel| kernel.counted_launches(run.warmup)).sum()
         };
-        self.by_run.iter().zip(&self.warmup).map(of).sum()
+        self.by_run.iter().zip(&self.runs).map(of).sum()
     }
 
     /// The operator of its kernels.
@@ -247,20 +246,20 @@ impl<'a> Group<'a> {
 
     /// Time of all kernels in each run; zero in a run that has none of them.
     pub(super) fn times(&self) -> Vec<f64> {
-        let of = |(kernels, warmup): (&Vec<&RunKernel>, &u32)| -> f64 {
-            kernels.iter().map(|kernel| kernel.whole_s(*warmup)).sum::<Seconds>().get()
+        let of = |(kernels, run): (&Vec<&RunKernel>, &&Run)| -> f64 {
+            kernels.iter().map(|kernel| kernel.whole_s(run.warmup)).sum::<Seconds>().get()
         };
-        self.by_run.iter().zip(&self.warmup).map(of).collect()
+        self.by_run.iter().zip(&self.runs).map(of).collect()
     }
 
     /// Returns the mean over the runs that know a figure of the kernels: what one of these lacks in a run, their sum
     /// lacks there.
     fn mean_over_runs(&self, of: impl Fn(&RunKernel, u32) -> Option<f64>) -> Option<f64> {
-        let of_run = |(kernels, warmup): (&Vec<&RunKernel>, &u32)| {
-            let known = kernels.iter().map(|kernel| of(kernel, *warmup)).sum::<Option<f64>>();
+        let of_run = |(kernels, run): (&Vec<&RunKernel>, &&Run)| {
+            let known = kernels.iter().map(|kernel| of(kernel, run.warmup)).sum::<Option<f64>>();
             known.filter(|_| !kernels.is_empty())
         };
-        let known: Vec<f64> = self.by_run.iter().zip(&self.warmup).filter_map(of_run).collect();
+        let known: Vec<f64> = self.by_run.iter().zip(&self.runs).filter_map(of_run).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     }
 
@@ -362,6 +361,7 @@ impl<'a> Group<'a> {
             shape: self.shape(),
             device: self.device.clone(),
             findings: self.findings(),
+            skipped_rules: self.skipped_rules(),
         }
     }
 
@@ -381,6 +381,16 @@ impl<'a> Group<'a> {
         findings.sort_unstable();
         findings.dedup();
         findings
+    }
+
+    /// Returns the rules that were skipped on any member.
+    fn skipped_rules(&self) -> SkippedRules {
+        let members = self.by_run.iter().zip(&self.runs);
+        let mut lists = members
+            .flat_map(|(kernels, run)| kernels.iter().filter_map(|kernel| run.skipped_on(kernel)));
+        let mut all = lists.next().cloned().unwrap_or_default();
+        lists.for_each(|list| all.join(list));
+        all
     }
 
     /// Returns grid and block if all members share them.

@@ -140,10 +140,20 @@ fn value(bound: &Bound, measured: &Measured) -> Option<Known> {
             let asked = |rule: &str| bound.rule.as_ref().is_none_or(|asked| asked == rule);
             let found = measured.findings.iter();
             let found = found.filter(|(rule, severity)| *severity >= least && asked(rule)).count();
-            Some(Known::exactly(Value::count(found as f64)))
+            (found > 0 || is_examined(bound, measured))
+                .then(|| Known::exactly(Value::count(found as f64)))
         }
         Metric::Presence => Some(Known::exactly(Value::count(1.0))),
         Metric::Total | Metric::CommonShift => None,
+    }
+}
+
+/// Whether the rule that a bound asks for could judge a kernel; if it asks for none, whether those could that have their
+/// metrics, which no built-in one has without a time.
+fn is_examined(bound: &Bound, measured: &Measured) -> bool {
+    match &bound.rule {
+        Some(rule) => !measured.skipped_rules.has(rule),
+        None => measured.time_s.is_some(),
     }
 }
 
@@ -165,7 +175,13 @@ fn check(
     let key = bound.metric.key();
     let all = by_run.iter().copied().collect::<Option<Vec<Known>>>().unwrap_or_default();
     let Some(known) = Known::median(&all) else {
-        let message = format!("{key} is unknown, but bound {:?} needs it", bound.name);
+        let message = match &bound.rule {
+            Some(rule) => format!(
+                "rule {rule} was skipped because a metric is missing, but bound {:?} needs it",
+                bound.name
+            ),
+            None => format!("{key} is unknown, but bound {:?} needs it", bound.name),
+        };
         return Check { share, ..no_data(bound, subject, message, policy) };
     };
     let of_runs = match all.len() {
@@ -466,6 +482,39 @@ mod tests {
         assert_eq!((count(None, None), count(Some(Severity::High), None)), (2.0, 1.0));
         assert_eq!(count(None, Some("tail-effect")), 1.0);
         assert_eq!(count(Some(Severity::High), Some("tail-effect")), 0.0);
+    }
+
+    /// A rule that lacked a metric found nothing, which says nothing; one that had its metrics found none.
+    #[test]
+    fn a_rule_that_was_skipped_is_no_data() {
+        let mut one = run(vec![kernel("a", &[1e-3]), kernel("b", &[1e-3])]);
+        one.skipped_rules = vec![vec!["uncoalesced-access".to_owned()].into()];
+        one.kernels[0].skipped_rules = Some(0);
+        let of = |rule: Option<&str>, runs: &[Run]| {
+            let rule = rule.map(str::to_owned);
+            let none = bound(Metric::Findings, None, Some(Value::count(0.0)));
+            judged(Bound { rule, ..none }, runs)
+        };
+        let verdicts = |checks: &[Check]| checks.iter().map(|one| one.verdict).collect::<Vec<_>>();
+        let runs = [one];
+        let found = of(Some("uncoalesced-access"), &runs);
+        assert_eq!(verdicts(&found), [Verdict::NoData, Verdict::Unchanged]);
+        assert_eq!(
+            found[0].message,
+            "rule uncoalesced-access was skipped because a metric is missing, but bound \"cap\" needs it"
+        );
+        for rule in [Some("tail-effect"), None] {
+            assert_eq!(verdicts(&of(rule, &runs)), [Verdict::Unchanged; 2], "{rule:?}");
+        }
+        // Documents of earlier versions do not say what was skipped.
+        let mut early = runs;
+        early[0].skipped_rules.clear();
+        early[0].kernels[0].skipped_rules = None;
+        assert_eq!(verdicts(&of(Some("uncoalesced-access"), &early)), [Verdict::Unchanged; 2]);
+        // Without a time no rule looks at a kernel.
+        let [mut untimed] = early;
+        untimed.kernels[0].measured_s = Seconds::ZERO;
+        assert_eq!(verdicts(&of(None, &[untimed])), [Verdict::Unchanged, Verdict::NoData]);
     }
 
     /// Three runs take 8 ms, one 16 ms: the median is judged, as for the total, and the message counts the other run.

@@ -219,24 +219,39 @@ fn floor(comparison: &Comparison, change: &Change, metric: Metric) -> Shift {
     own.floor.max(spread * DEVIATIONS).max(LEAST_NOISE.shift())
 }
 
-/// Checks for findings that the baseline does not have.
+/// Checks for findings that the baseline does not have: what a rule found that was skipped there may not be new, and one
+/// that is only skipped now may have found something.
 fn findings(change: &Change, limit: &Limit, policy: &Policy) -> Option<Check> {
+    let (before, after) = (&change.before, &change.after);
     let least = limit.severity.unwrap_or(Severity::Info);
     // By rule alone: a severity follows the share of time, and may flip without any change.
-    let had = |rule: &str| change.before.findings.iter().any(|(known, _)| known == rule);
-    let found = change.after.findings.iter();
-    let new: Vec<String> = found
-        .filter(|(rule, severity)| *severity >= least && !had(rule))
-        .map(|(rule, severity)| format!("{rule} ({})", severity.label()))
-        .collect();
+    let had = |rule: &str| before.findings.iter().any(|(known, _)| known == rule);
+    let found = after.findings.iter().filter(|(rule, severity)| *severity >= least && !had(rule));
+    let (open, new): (Vec<_>, Vec<_>) = found.partition(|(rule, _)| before.skipped_rules.has(rule));
+    let new: Vec<String> =
+        new.iter().map(|(rule, severity)| format!("{rule} ({})", severity.label())).collect();
     let message = format!("new findings: {}", new.join(", "));
-    (!new.is_empty()).then(|| Check {
+    let regression = (!new.is_empty()).then(|| Check {
         verdict: Verdict::Regression,
         action: at_stake(limit.action, change, limit, policy),
         before: Some(Value::count(0.0)),
         after: Some(Value::count(new.len() as f64)),
         ..of_kernel(change, limit, message)
-    })
+    });
+    let open: Vec<&str> = open.iter().map(|(rule, _)| rule.as_str()).collect();
+    // A baseline of which nothing was skipped is of an earlier version, or no rule looked at the kernel.
+    let judged_before = |rule: &&str| {
+        let is_known = !before.skipped_rules.is_empty() && !before.skipped_rules.has(rule);
+        is_known && !had(rule) && !after.findings.iter().any(|(found, _)| found == rule)
+    };
+    let lost: Vec<&str> = after.skipped_rules.iter().filter(judged_before).collect();
+    let skipped = [("the baseline", open), ("the current side", lost)];
+    let lacking = skipped.into_iter().find(|(_, rules)| !rules.is_empty()).map(|(side, rules)| {
+        let check = lacking(side, change, limit, policy);
+        let message = format!("{}: {}", check.message, words::skipped(&rules));
+        Check { message, ..check }
+    });
+    lacking.into_iter().chain(regression).max_by_key(|check| check.action)
 }
 
 #[cfg(test)]
@@ -352,5 +367,35 @@ mod tests {
         let [check] = &checks[..] else { panic!("{checks:?}") };
         assert_eq!(check.message, "new findings: small-grid (high)");
         assert_eq!(check.after, Some(Value::count(1.0)));
+    }
+    /// Of three rules the baseline judged two; nothing is known of the third there.
+    #[test]
+    fn a_rule_that_was_skipped_on_a_side_is_no_data() {
+        let skipped = |rules: &[&str]| -> crate::compare::SkippedRules {
+            rules.iter().map(|&rule| rule.to_owned()).collect::<Vec<_>>().into()
+        };
+        let found = |[before, after]: [&[&str]; 2], rules: &[&str]| {
+            let checks = judged(Metric::Findings, |measured, is_after| {
+                measured.skipped_rules = skipped(if is_after { after } else { before });
+                let rules = rules.iter().filter(|_| is_after);
+                measured.findings = rules.map(|&rule| (rule.to_owned(), Severity::High)).collect();
+            });
+            assert!(checks.len() < 2, "{checks:?}");
+            checks.first().map(|check| (check.verdict, check.message.clone()))
+        };
+        let limited = "findings is limited by the policy but missing in";
+        let no_data = |text: &str| Some((Verdict::NoData, format!("{limited} {text}")));
+        let open = no_data("the baseline: rule small-grid was skipped because a metric is missing");
+        assert_eq!(found([&["small-grid", "a"], &["a"]], &["small-grid"]), open);
+        let lost = no_data(
+            "the current side: rules b, c, d and 1 more were skipped because metrics are missing",
+        );
+        assert_eq!(found([&["a"], &["a", "b", "c", "d", "e"]], &[]), lost);
+        // What both lack has not changed, and documents of earlier versions say nothing.
+        assert_eq!(found([&["a", "b"], &["b"]], &[]), None);
+        assert_eq!(found([&[], &["a", "b"]], &[]), None);
+        // What is new for certain decides.
+        let new = found([&["a"], &["a", "b"]], &["small-grid"]);
+        assert_eq!(new, Some((Verdict::Regression, "new findings: small-grid (high)".to_owned())));
     }
 }

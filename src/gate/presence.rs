@@ -143,7 +143,7 @@ mod tests {
             let measured = Measured {
                 launches: 3.0,
                 share: share.map(Share::new),
-                time_s: share.map(|share| Seconds::new(share * 1e-2)),
+                time_s: share.map(|_| Seconds::new(1.1e-5)),
                 ..Measured::default()
             };
             let policy = Policy { vanished: Action::Fail, ..Policy::default() };
@@ -153,7 +153,10 @@ mod tests {
         let small = found(Some(9e-4));
         assert_eq!((small.action, small.share), (Action::Notice, Some(Share::new(9e-4))));
         let large = found(Some(1.1e-3));
-        assert_eq!(large.message, "only in the baseline: 11.0 µs in 3.00 launches, 0.1% of its run");
+        assert_eq!(
+            large.message,
+            "only in the baseline: 11.0 µs in 3.00 launches, 0.1% of its run"
+        );
         assert_eq!((large.action, large.delta_s), (Action::Fail, Some(Seconds::new(-1.1e-5))));
         let unknown = found(None);
         assert_eq!(unknown.message, "only in the baseline: 3.00 launches without a duration");

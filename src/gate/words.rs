@@ -167,6 +167,20 @@ pub(super) fn too_small(counts: bool, limit: &Limit, delta: Option<Seconds>) -> 
     }
 }
 
+/// Says which rules were skipped.
+pub(super) fn skipped(rules: &[&str]) -> String {
+    const NAMED: usize = 3;
+    if let [rule] = rules {
+        return format!("rule {rule} was skipped because a metric is missing");
+    }
+    let named = &rules[..rules.len().min(NAMED)];
+    let more = match rules.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("rules {}{more} were skipped because metrics are missing", named.join(", "))
+}
+
 /// Says that a waiver has accepted nothing, of kernels that are there or not.
 pub(super) fn idle_waiver(waiver: &GateWaiver, is_there: bool) -> String {
     let owner = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));

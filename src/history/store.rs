@@ -448,13 +448,10 @@ pub(super) mod tests {
     /// A run of kernels on a device.
     pub(in crate::history) fn run(device: &str, kernels: Vec<RunKernel>) -> Run {
         let total: f64 = kernels.iter().map(|kernel| kernel.measured_s.get()).sum();
-        let kernels: Vec<RunKernel> = kernels
-            .into_iter()
-            .map(|kernel| RunKernel {
-                share: Share::new(kernel.measured_s.get() / total),
-                ..kernel
-            })
-            .collect();
+        let share = |kernel: &RunKernel| Share::new(kernel.measured_s.get() / total);
+        let kernels = kernels.into_iter();
+        let kernels: Vec<RunKernel> =
+            kernels.map(|kernel| RunKernel { share: share(&kernel), ..kernel }).collect();
         let launches = kernels.iter().map(|kernel| kernel.launches).sum();
         let names: Vec<String> =
             kernels.iter().map(|k| format!("{}{:?}", k.name, k.measured_s.get())).collect();
@@ -480,6 +477,7 @@ pub(super) mod tests {
             measured_s: Seconds::new(total),
             warmup: 0,
             quantities: Vec::new(),
+            skipped_rules: Vec::new(),
             kernels,
             fingerprint: format!("{sum:016x}{sum:016x}"),
         }

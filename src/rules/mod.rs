@@ -31,6 +31,7 @@ pub use engine::findings::{Findings, Tally};
 pub use engine::rule::{Check, Judgment, Rule};
 pub use engine::run::Run;
 pub use engine::settings::Settings;
+pub use engine::skipped::SkippedRules;
 pub use engine::subject::{Subject, Unit};
 pub use engine::threshold::{Missing, Threshold};
 

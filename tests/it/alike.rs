@@ -35,7 +35,7 @@ target = 0.5
 "#;
 
 /// Policies, each with how it must end and the checks that must decide so.
-const POLICIES: [(&str, i32, &[&str]); 8] = [
+const POLICIES: [(&str, i32, &[&str]); 9] = [
     // The waived kernel has nothing to win.
     (
         "[[gate.bound]]\nname = \"w\"\nmetric = \"savings\"\nkernel = \"transpose_naive*\"\nmax = \"1us\"\n",
@@ -62,6 +62,12 @@ const POLICIES: [(&str, i32, &[&str]); 8] = [
         "[[gate.bound]]\nname = \"k\"\nmetric = \"findings\"\nrule = \"slow-product\"\nkernel = \"softmax*\"\nmax = 0\n",
         0,
         &[],
+    ),
+    (
+        // A rule whose metrics the export lacks.
+        "[[gate.bound]]\nname = \"s\"\nmetric = \"findings\"\nrule = \"warp-stalls\"\nkernel = \"nvjet*\"\nmax = 0\n",
+        4,
+        &["no-data run"],
     ),
     (
         "[[gate.bound]]\nname = \"h\"\nmetric = \"headroom\"\nkernel = \"softmax_cross*\"\nmax = 4\n",

@@ -55,12 +55,14 @@ struct Document<'a> {
     /// Time of each GPU of each trace; empty where no file records all work of a GPU with its starts.
     timelines: Vec<timeline::TimelineDocument<'a>>,
     /// Kernels by savings, then by measured time.
-    #[schemars(with = "Vec<KernelDocument<'a>>")]
+    #[schemars(with = "Vec<RankedDocument<'a>>")]
     kernels: Kernels<'a>,
     /// Kernels by group: those of `rooflint.toml` and the rest, or by category.
     groups: Vec<groups::GroupDocument<'a>>,
     /// Results of each rule.
     rules: Vec<RuleDocument<'a>>,
+    /// Lists of rules that were skipped on kernels because a metric is missing, each list once; kernels refer to them.
+    skipped_rules: Vec<Vec<&'a str>>,
     /// Findings about the whole run, most severe first.
     findings: &'a [Finding],
     /// Comparison of the inputs; `null` for one input.
@@ -130,15 +132,32 @@ struct Settings<'a> {
 }
 
 /// The kernels, each made as it is written: all documents at once would be larger than the analysis.
-struct Kernels<'a>(Report<'a>);
+struct Kernels<'a> {
+    report: Report<'a>,
+    /// For each kernel, its place among the lists of skipped rules.
+    skipped: Vec<Option<u32>>,
+}
 
 impl Serialize for Kernels<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Report { analysis, findings, .. } = self.0;
+        let Report { analysis, findings, .. } = self.report;
         let all = analysis.kernels.iter().enumerate();
-        let all = all.map(|(position, one)| kernel(analysis, one, findings.of(position)));
+        let all = all.map(|(position, one)| RankedDocument {
+            kernel: kernel(analysis, one, findings.of(position)),
+            skipped_rules: self.skipped.get(position).copied().flatten(),
+        });
         serializer.collect_seq(all)
     }
+}
+
+/// A kernel among all of the report, whose lists it refers to.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KernelDocument")]
+struct RankedDocument<'a> {
+    #[serde(flatten)]
+    kernel: KernelDocument<'a>,
+    /// Index into `skipped_rules`: the rules that were skipped on this kernel; `null` if there are none.
+    skipped_rules: Option<u32>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -274,6 +293,7 @@ fn render(report: &Report<'_>, _: &Style) -> String {
 pub(super) fn document<'a>(report: &Report<'a>) -> impl Serialize + use<'a> {
     let analysis = report.analysis;
     let main = main_device(analysis);
+    let (skipped_rules, skipped) = report.findings.skipped.lists();
     let inputs = analysis
         .sources
         .iter()
@@ -309,7 +329,7 @@ pub(super) fn document<'a>(report: &Report<'a>) -> impl Serialize + use<'a> {
         },
         totals: totals::document(&analysis.totals),
         timelines: timeline::documents(analysis),
-        kernels: Kernels(*report),
+        kernels: Kernels { report: *report, skipped },
         groups: groups::documents(analysis),
         rules: report
             .findings
@@ -325,6 +345,7 @@ pub(super) fn document<'a>(report: &Report<'a>) -> impl Serialize + use<'a> {
                 missing: &tally.missing,
             })
             .collect(),
+        skipped_rules,
         findings: &report.findings.run,
         inputs_compared: analysis.ranks.as_ref().map(|ranks| compared(ranks, &analysis.sources)),
         what_if: what_if::documents(report),

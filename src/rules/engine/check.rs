@@ -21,10 +21,15 @@ pub(in crate::rules) fn check(
     let mut findings = Findings::default();
     for rule in rules.iter().copied().filter(|rule| settings.runs(rule.id)) {
         let mut tally = Tally::new(rule.id);
+        let mut skipped = Vec::new();
         match rule.check {
             Check::Kernel(check) | Check::KernelAlso(_, check) => {
                 for (position, kernel) in analysis.kernels.iter().enumerate() {
                     if !is_examined(rule, kernel) {
+                        // It is not counted, and says as little of a kernel whose time is missing.
+                        if rule.check.looks_at(kernel.state) {
+                            skipped.push(position);
+                        }
                         continue;
                     }
                     let subject = Subject { rule: rule.id, kernel, analysis, settings };
@@ -45,7 +50,10 @@ pub(in crate::rules) fn check(
                             }
                         }
                         Ok(None) => tally.content += 1,
-                        Err(missing) => tally.lacks(missing),
+                        Err(missing) => {
+                            tally.lacks(missing);
+                            skipped.push(position);
+                        }
                     }
                 }
             }
@@ -59,6 +67,7 @@ pub(in crate::rules) fn check(
                 Err(missing) => tally.lacks(missing),
             },
         }
+        findings.skipped.add(tally.rule.clone(), &skipped);
         findings.tally.push(tally);
     }
     custom::check_kernels(&mut findings, analysis, settings);

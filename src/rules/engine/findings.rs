@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::finding::{Finding, Severity};
+use super::skipped::SkippedRules;
 use super::threshold::Missing;
 use crate::analysis::{Analysis, Kernel};
 use crate::units::Seconds;
@@ -19,6 +20,8 @@ pub struct Findings {
     pub run: Vec<Finding>,
     /// What each rule that ran could say.
     pub tally: Vec<Tally>,
+    /// The rules that were skipped on each kernel.
+    pub skipped: SkippedRules,
 }
 
 impl Findings {
@@ -35,6 +38,14 @@ impl Findings {
     ) -> impl Iterator<Item = (&'a Kernel, &'a [Finding])> {
         let found = self.by_kernel.iter();
         found.filter_map(|(position, found)| Some((analysis.kernels.get(*position)?, &**found)))
+    }
+
+    /// Follows kernels that changed places or were left out; `before` has where each of the analysis was.
+    pub(crate) fn follow(&mut self, before: &[usize]) {
+        let mut found = std::mem::take(&mut self.by_kernel);
+        let of = |(at, was): (usize, &usize)| Some((at, found.remove(was)?));
+        self.by_kernel = before.iter().enumerate().filter_map(of).collect();
+        self.skipped.follow(before);
     }
 
     pub(in crate::rules) fn add(&mut self, position: usize, finding: Finding) {

@@ -17,6 +17,7 @@ mod reasons;
 mod sample;
 mod several;
 mod trackers;
+mod unknown;
 
 use std::path::Path;
 use std::sync::LazyLock;

@@ -248,6 +248,7 @@ fn measured(time_s: f64, name: &str) -> Measured {
         shape: "108 / 256".to_owned(),
         device: DEVICE.to_owned(),
         findings: vec![("low-occupancy".to_owned(), rooflint::rules::Severity::Medium)],
+        skipped_rules: rooflint::compare::SkippedRules::default(),
     }
 }
 

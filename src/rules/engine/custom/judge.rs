@@ -22,7 +22,7 @@ pub(in crate::rules) fn check_kernels(
     settings: &Settings,
 ) {
     for rule in settings.custom(Over::Kernels) {
-        let mut tally = Tally::new(rule.id.clone());
+        let (mut tally, mut skipped) = (Tally::new(rule.id.clone()), Vec::new());
         for (position, kernel) in analysis.kernels.iter().enumerate() {
             let row = Row::Kernel(analysis, kernel);
             match rule.when.holds(&row) {
@@ -36,9 +36,13 @@ pub(in crate::rules) fn check_kernels(
                     }
                 }
                 Ok(false) => tally.content += 1,
-                Err(missing) => tally.lacks(missing),
+                Err(missing) => {
+                    tally.lacks(missing);
+                    skipped.push(position);
+                }
             }
         }
+        findings.skipped.add(tally.rule.clone(), &skipped);
         findings.tally.push(tally);
     }
 }
@@ -59,7 +63,7 @@ pub(in crate::rules) fn check_launches(
             let row = Row::Launch(profile, *launch, &analysis.kernels[position]);
             seen[position].look(rule, launch, &row);
         });
-        let mut tally = Tally::new(rule.id.clone());
+        let (mut tally, mut skipped) = (Tally::new(rule.id.clone()), Vec::new());
         for (position, (kernel, seen)) in analysis.kernels.iter().zip(seen).enumerate() {
             match (seen.longest, seen.lacks) {
                 (Some((row, _)), _) => {
@@ -78,10 +82,14 @@ pub(in crate::rules) fn check_launches(
                         findings.add(position, finding);
                     }
                 }
-                (None, Some(missing)) => tally.lacks(missing),
+                (None, Some(missing)) => {
+                    tally.lacks(missing);
+                    skipped.push(position);
+                }
                 (None, None) => tally.content += 1,
             }
         }
+        findings.skipped.add(tally.rule.clone(), &skipped);
         findings.tally.push(tally);
     }
     for found in findings.by_kernel.values_mut() {
