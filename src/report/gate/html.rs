@@ -199,11 +199,11 @@ fn moved<'a>(report: &GateReport<'a>) -> Vec<Move<'a>> {
 fn a_move<'a>(check: &'a Check, of: Option<&Change>, work: f64, global: bool) -> Move<'a> {
     let shown = |value: Option<Value>| value.map_or_else(|| MISSING.to_owned(), Value::shown);
     let is_time = check.metric != Metric::Headroom;
-    let times = of.filter(|_| is_time).map(|of| match &of.of_all {
-        Some(all) => (all.before_s, all.after_s, [all.launches_before, all.launches_after]),
+    let times = of.filter(|_| is_time).and_then(|of| match &of.of_all {
+        Some(all) => Some((all.before_s, all.after_s, [all.launches_before, all.launches_after])),
         None => {
             let launches = [of.before.launches * work, of.after.launches];
-            (of.before.time_s * work, of.after.time_s, launches)
+            Some((of.before.time_s? * work, of.after.time_s?, launches))
         }
     });
     let has_other_launches = check.metric == Metric::KernelTotal
