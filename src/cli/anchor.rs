@@ -4,7 +4,7 @@ use super::exit::Failure;
 use super::yardstick;
 use crate::compare::Run;
 use crate::gate::Anchor;
-use crate::history::{Filter, Store};
+use crate::history::{self, Filter, Store};
 
 /// Returns the anchor with this word in the store of the baseline; `None` if it is the baseline itself.
 /// Without a store, the anchor of a policy is left out with a note, and that of an option is an error.
@@ -35,9 +35,8 @@ pub(super) fn find(
         return Ok(None);
     }
     let commit = entries.first().and_then(|entry| entry.run.origin.commit.as_deref());
-    let short = commit.map(|commit| commit.chars().take(8).collect::<String>());
-    let label = match short {
-        Some(short) if !short.starts_with(word) && !word.starts_with(&short) => {
+    let label = match commit.map(history::short) {
+        Some(short) if !short.starts_with(word) && !word.starts_with(short) => {
             format!("{word} ({short})")
         }
         _ => word.to_owned(),

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::fleet;
 #[cfg(feature = "frames")]
 use crate::history::Dated;
-use crate::history::{Batch, HistoryError, Moment, Store, batches, outliers};
+use crate::history::{self, Batch, HistoryError, Moment, Store, batches, outliers};
 use crate::plain;
 use crate::session::Session;
 
@@ -383,9 +383,9 @@ fn old(age_days: u64, max_age_days: u32) -> Vec<String> {
 
 /// What a batch of the store is, for a reader: commit, branch and age of the yardstick.
 fn chosen(batch: &Batch<'_>) -> String {
-    let commit = batch.commit().map_or_else(String::new, |commit| {
-        format!(" of commit {}", commit.get(..8).unwrap_or(commit))
-    });
+    let commit = batch
+        .commit()
+        .map_or_else(String::new, |commit| format!(" of commit {}", history::short(commit)));
     let branch = batch.branch().map_or_else(String::new, |branch| format!(" on branch {branch}"));
     let saved = batch.saved().map_or_else(String::new, |saved| format!(", saved {saved}"));
     let runs = crate::report::count(batch.entries.len() as u64, "run", "runs");

@@ -9,7 +9,7 @@ use clap::Args;
 use super::exit::Failure;
 use super::origin::found;
 use crate::compare::Run;
-use crate::history::{Filter, HistoryError, Store};
+use crate::history::{Filter, HistoryError, Store, short};
 
 /// Commits of a lineage that are looked at.
 const LINEAGE: &str = "--max-count=2000";
@@ -216,10 +216,6 @@ fn trunk(saved: &[String]) -> Option<String> {
         .iter()
         .find(|trunk| saved.iter().any(|branch| branch == *trunk))
         .map(|trunk| (*trunk).to_owned())
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..8).unwrap_or(commit)
 }
 
 /// The commit of a tag; `None` if there is none of this name, or no git.

@@ -214,7 +214,7 @@ fn untimed((side, runs): (&str, &[Run])) -> Option<String> {
     let (mut missing, mut all) = (0, 0);
     for run in runs {
         for kernel in run.kernels.iter().filter(|kernel| kernel.timed > 0) {
-            let wanted = kernel.launches - kernel.cold_launches(run.warmup);
+            let wanted = kernel.warm_launches(run.warmup);
             missing += wanted.saturating_sub(kernel.timed);
             all += wanted;
         }

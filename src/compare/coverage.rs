@@ -81,9 +81,8 @@ fn measured_part(row: &Row<'_>, runs: Both<&[Run]>) -> f64 {
         for (kernels, run) in group.by_run.iter().zip(runs) {
             for kernel in kernels {
                 // Launches that were left out as warm-up are not missing.
-                let cold = kernel.cold_launches(run.warmup);
                 timed += kernel.timed;
-                wanted += kernel.launches - cold;
+                wanted += kernel.warm_launches(run.warmup);
             }
         }
         (timed as f64 / wanted.max(1) as f64).min(1.0)

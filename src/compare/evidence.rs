@@ -304,6 +304,12 @@ impl Evidence {
         }
     }
 
+    /// Returns how far the interval reaches below the shift; zero for one value per side.
+    #[must_use]
+    pub(crate) fn reach(&self) -> Shift {
+        self.low.map_or(Shift::ZERO, |low| self.shift - low)
+    }
+
     /// Returns the shift as a relative change: 0.05 is 5% more.
     #[must_use]
     pub fn change(&self) -> RelativeChange {

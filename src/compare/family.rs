@@ -184,6 +184,11 @@ fn is_ordinal(name: &str, word: &str, after: &str) -> bool {
     is_last && is_numbered || after.is_empty() && is_specialization(word)
 }
 
+/// Returns the full name of a kernel as written in the export, or the short one if there is none.
+pub(crate) fn written<'n>(full_name: &'n str, name: &'n str) -> &'n str {
+    if full_name.is_empty() { name } else { full_name }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

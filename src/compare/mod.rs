@@ -41,6 +41,7 @@ pub use evidence::{
     WorkChange,
 };
 pub use family::family;
+pub(crate) use family::written;
 pub use noise::Noise;
 #[cfg(feature = "frames")]
 pub(crate) use over_ranks::OverRanks;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::both::Both;
-use super::family::{family, spelled};
+use super::family::{family, spelled, written};
 use crate::analysis::{Analysis, Kernel};
 use crate::model::KernelName;
 
@@ -75,9 +75,8 @@ pub(crate) struct Identity {
 
 impl Identity {
     fn of(kernel: &Kernel) -> Self {
-        let full = if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name };
         Self {
-            full: full.to_string(),
+            full: written(&kernel.full_name, &kernel.name).to_owned(),
             operator: kernel.operator.as_deref().unwrap_or_default().to_owned(),
             shape: format!("{:?}", kernel.shape),
             device: String::new(),

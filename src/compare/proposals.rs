@@ -5,6 +5,7 @@
 
 use super::both::Both;
 use super::evidence::{Lone, Proposal, ProposalKind};
+use super::family::written;
 use super::pairing::Pair;
 use super::run::RunKernel;
 use super::sides::Joined;
@@ -211,8 +212,7 @@ fn traits<'a>(runs: &Joined<'_>, lone: &'a [Lone], paired: &[&[usize]]) -> Vec<T
             Share::new(before.count() as f64 / paired.len().max(1) as f64)
         });
         let shape = lone.measured.shape.as_str();
-        let full = &lone.measured.full_name;
-        let name = if full.is_empty() { &lone.name } else { full };
+        let name = written(&lone.measured.full_name, &lone.name);
         Trait { at, lone, words: words(name), grid: shape, place }
     };
     lone.iter().enumerate().take(LOOKED_AT).map(of).collect()

@@ -238,11 +238,17 @@ impl RunKernel {
         cold.min(self.launches.saturating_sub(1))
     }
 
+    /// Returns how many launches a run with this warm-up has beyond it.
+    #[must_use]
+    pub fn warm_launches(&self, warmup: u32) -> u64 {
+        self.launches - self.cold_launches(warmup)
+    }
+
     /// Returns the time of all launches but those left out as warm-up: one without a duration counts as the mean of
     /// those that have one. Zero where none has.
     #[must_use]
     pub fn whole_s(&self, warmup: u32) -> Seconds {
-        let wanted = self.launches - self.cold_launches(warmup);
+        let wanted = self.warm_launches(warmup);
         if self.timed == 0 || self.timed >= wanted {
             return self.measured_s;
         }
@@ -273,6 +279,12 @@ impl RunKernel {
     fn over(&self, roofline_time: Option<Seconds>) -> Option<Factor> {
         let roofline_time = roofline_time.filter(|time| *time > Seconds::ZERO)?;
         Some(Factor::new(self.judged_s / roofline_time))
+    }
+
+    /// Returns its name as written in the export, or the short one if there is none.
+    #[must_use]
+    pub fn written(&self) -> &str {
+        super::family::written(&self.full_name, &self.name)
     }
 
     /// Returns `true` if a launch of it has a duration, without which its time and share are unknown: no launch takes no

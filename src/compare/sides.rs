@@ -82,10 +82,9 @@ impl<'a> Joined<'a> {
 }
 
 fn identity(run: &Run, kernel: &RunKernel, several: bool) -> Identity {
-    let full = if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name };
     let device = run.devices.get(kernel.device).filter(|_| several);
     Identity {
-        full: full.clone(),
+        full: kernel.written().to_owned(),
         operator: kernel.operator.clone().unwrap_or_default(),
         shape: format!(
             "{:?}",

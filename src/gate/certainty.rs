@@ -110,7 +110,7 @@ pub(super) fn detectable(
     (false_discovery, kernels): (Probability, usize),
     undeclared: Option<Shift>,
 ) -> (Shift, Probability) {
-    let half = evidence.low.map_or(Shift::ZERO, |low| evidence.shift - low);
+    let half = evidence.reach();
     match (evidence.unit, evidence.standard_error) {
         (Unit::Runs, Some(error)) => {
             let degrees = evidence.degrees.unwrap_or(f64::INFINITY);

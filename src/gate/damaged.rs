@@ -138,13 +138,11 @@ fn outline(run: &Run) -> Outline<'_> {
     let mut sums: BTreeMap<Cow<'_, str>, (f64, u64)> = BTreeMap::new();
     let (mut timed, mut wanted) = (0_u64, 0_u64);
     for kernel in &run.kernels {
-        let name = if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name };
-        let sum = sums.entry(Cow::Owned(compare::family(name))).or_default();
+        let sum = sums.entry(Cow::Owned(compare::family(kernel.written()))).or_default();
         sum.0 += kernel.measured_s.get();
         sum.1 += kernel.timed;
-        let cold = kernel.cold_launches(run.warmup);
         timed += kernel.timed;
-        wanted += kernel.launches - cold;
+        wanted += kernel.warm_launches(run.warmup);
     }
     let all = run.measured_s.get();
     let of = |(time, timed): (f64, u64)| {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::policy::{Action, Metric};
 use super::value::{Allowed, Value};
 use crate::compare::{
-    Comparison, Contribution, ContributionKind, MatchLevel, Measured, ProposalKind,
+    self, Comparison, Contribution, ContributionKind, MatchLevel, Measured, ProposalKind,
 };
 use crate::units::{Probability, RelativeChange, Seconds, Share};
 
@@ -143,6 +143,15 @@ impl Subject {
             shape: measured.shape.clone(),
             device: measured.device.clone(),
             operator: measured.operator.clone(),
+        }
+    }
+
+    /// Returns the name of its kernel as written in the export, or the short one if there is none; `None` for the run.
+    #[must_use]
+    pub fn written(&self) -> Option<&str> {
+        match self {
+            Self::Run => None,
+            Self::Kernel { name, full_name, .. } => Some(compare::written(full_name, name)),
         }
     }
 
@@ -344,13 +353,22 @@ impl Check {
                 self.required.as_ref().map_or_else(|| "run".to_owned(), |of| format!("run\0{of}"))
             }
             Subject::Kernel { full_name, name, shape, device, operator } => {
-                let name = if full_name.is_empty() { name } else { full_name };
+                let name = compare::family(compare::written(full_name, name));
                 let operator = operator.as_ref().map_or_else(String::new, |it| format!("\0{it}"));
-                format!("{}\0{shape}\0{device}{operator}", crate::compare::family(name))
+                format!("{name}\0{shape}\0{device}{operator}")
             }
         };
-        crate::compare::fingerprint(&format!("{}\0{subject}", self.rule))
+        compare::fingerprint(&format!("{}\0{subject}", self.rule))
     }
+}
+
+/// Counts checks by verdict.
+pub(super) fn counted(checks: &[Check]) -> BTreeMap<Verdict, usize> {
+    let mut counts = BTreeMap::new();
+    for check in checks {
+        *counts.entry(check.verdict).or_default() += 1;
+    }
+    counts
 }
 
 /// Orders failing and inconclusive checks first, then by severity.

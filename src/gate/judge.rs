@@ -1,9 +1,8 @@
 //! Judges two sides of runs by a policy.
 
-use std::collections::BTreeMap;
-
 use super::decision::{
-    Check, Decision, Detectable, Guess, MANY_KERNELS, Outcome, Subject, Verdict, gravest_first,
+    Check, Decision, Detectable, Guess, MANY_KERNELS, Outcome, Subject, Verdict, counted,
+    gravest_first,
 };
 use super::policy::{Action, GateWaiver, Metric, Normalize, Policy};
 use super::value::Allowed;
@@ -228,16 +227,12 @@ impl Found {
         policy: &Policy,
         setting: &Setting,
     ) -> Decision {
-        let mut counts = BTreeMap::new();
-        for check in &self.checks {
-            *counts.entry(check.verdict).or_default() += 1;
-        }
         Decision {
             outcome,
             warn_only: policy.warn_only,
             reason,
+            counts: counted(&self.checks),
             checks: self.checks,
-            counts,
             comparison: self.comparison,
             guesses: self.guesses,
             detectable: self.detectable,

@@ -113,10 +113,9 @@ fn check(
     let own = change.own.as_ref();
     // Savings are what is left of a time: its noise is all theirs.
     let noise = own.filter(|_| limit.metric == Metric::Savings).and_then(|own| {
-        let half = own.low.map_or(Shift::ZERO, |low| own.shift - low);
         // Of as much work as the current side did, as the savings are.
         let before = change.before.time_s? * comparison.work.get();
-        Some(before.max(change.after.time_s?) * floor.max(half).change().get())
+        Some(before.max(change.after.time_s?) * floor.max(own.reach()).change().get())
     });
     let is_lost = noise.is_some_and(|noise| two - noise.get() <= one * (1.0 + limit.worse.get()));
     if is_lost && own.is_some_and(|own| own.shift <= floor * FAINT) {
@@ -130,10 +129,7 @@ fn check(
     // What follows the time of one run per side is as uncertain as the time.
     let is_noise = |least: Shift| shift <= least;
     // What follows the time of several runs is as certain as the time.
-    let is_unsure = |own: &Evidence| {
-        let half = own.low.map_or(Shift::ZERO, |low| own.shift - low);
-        own.unit == Unit::Runs && shift - half <= limit.shift()
-    };
+    let is_unsure = |own: &Evidence| own.unit == Unit::Runs && shift - own.reach() <= limit.shift();
     let is_unsure = !is_counted(limit.metric) && own.is_some_and(is_unsure);
     let of_one = change.own.as_ref().is_some_and(|own| own.unit != Unit::Runs);
     let may_be_noise =

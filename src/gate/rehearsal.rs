@@ -5,7 +5,7 @@ use super::decision::{Outcome, Verdict};
 use super::judge::{Setting, judge};
 use super::policy::{Action, Metric, Policy};
 use super::thresholds::COUNTING_SHARE;
-use crate::compare::{Change, Noise, Run, RunKernel, squares};
+use crate::compare::{Change, Noise, Run, squares};
 use crate::model::Date;
 use crate::units::{Factor, RelativeChange, Seconds, Share, Shift};
 
@@ -134,7 +134,7 @@ pub fn self_test(
     };
     rehearse("no change, kernels in another order".to_owned(), Must::Pass, every(&Run::shuffled));
     if let Some(name) = &longest {
-        let is_it = |run: &Run, at: usize| called(&run.kernels[at]) == name;
+        let is_it = |run: &Run, at: usize| run.kernels[at].written() == name;
         rehearse(
             format!("{percent:.0}% slower: the kernel with the most time"),
             Must::Fail,
@@ -172,16 +172,11 @@ impl Must {
     }
 }
 
-/// Returns the name of a kernel as written in the export, else the short one.
-fn called(kernel: &RunKernel) -> &str {
-    if kernel.full_name.is_empty() { &kernel.name } else { &kernel.full_name }
-}
-
 /// Returns the name of the kernel with the most time.
 fn longest(runs: &[Run]) -> Option<String> {
     let mut times: std::collections::BTreeMap<&str, Seconds> = std::collections::BTreeMap::new();
     for kernel in runs.iter().flat_map(|run| &run.kernels) {
-        *times.entry(called(kernel)).or_default() += kernel.measured_s;
+        *times.entry(kernel.written()).or_default() += kernel.measured_s;
     }
     let longest = times.into_iter().max_by(|one, two| one.1.total_cmp(&two.1))?;
     Some(longest.0.to_owned())

@@ -28,7 +28,7 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// Returns the first eight characters.
-pub(super) fn short(text: &str) -> &str {
+pub(crate) fn short(text: &str) -> &str {
     text.char_indices().nth(SHORT).map_or(text, |(end, _)| &text[..end])
 }
 

@@ -29,6 +29,7 @@ pub use dated::Dated;
 pub use error::HistoryError;
 pub use form::SavedAs;
 pub use git::{Head, head};
+pub(crate) use layout::short;
 pub use layout::{DEFAULT_NAME, MARKER, STORE_SCHEMA};
 pub use line::{Line, Spread, TrendChange};
 pub use moment::Moment;

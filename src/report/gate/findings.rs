@@ -112,8 +112,8 @@ fn title(check: &Check) -> String {
 /// Describes what happened, to which kernel, with further evidence.
 fn lines(check: &Check) -> Vec<String> {
     let mut lines = vec![sentence(&check.message, check.verdict.label())];
-    if let Subject::Kernel { full_name, name, operator, .. } = &check.subject {
-        let name = printable(if full_name.is_empty() { name } else { full_name });
+    if let Subject::Kernel { operator, .. } = &check.subject {
+        let name = check.subject.written().map(printable).unwrap_or_default();
         let operator = operator.as_deref().map(printable).unwrap_or_default();
         let (shape, device) = (view::shape(check), view::device(check));
         let known = [name, operator, shape, device].into_iter().filter(|part| !part.is_empty());

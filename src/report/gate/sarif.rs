@@ -225,8 +225,8 @@ fn rules(report: &GateReport<'_>) -> BTreeMap<String, Rule> {
 
 fn result(finding: &Finding<'_>, rules: &BTreeMap<String, Rule>) -> Found {
     let name = finding.check.and_then(|check| match &check.subject {
-        Subject::Kernel { full_name, name, operator, .. } => {
-            let name = printable(if full_name.is_empty() { name } else { full_name });
+        Subject::Kernel { operator, .. } => {
+            let name = printable(check.subject.written()?);
             let operator = operator.as_deref().map(|it| format!(" [{}]", printable(it)));
             Some(format!("{name}{}", operator.unwrap_or_default()))
         }

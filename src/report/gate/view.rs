@@ -468,12 +468,7 @@ pub(super) fn method(report: &GateReport<'_>) -> Vec<String> {
 pub(super) fn next(report: &GateReport<'_>) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     let mut failing = report.decision.deciding();
-    let kernel = failing.find_map(|check| match &check.subject {
-        Subject::Kernel { name, full_name, .. } => {
-            Some(if full_name.is_empty() { name } else { full_name })
-        }
-        Subject::Run => None,
-    });
+    let kernel = failing.find_map(|check| check.subject.written());
     if let (Some(kernel), Some(export)) = (kernel, report.export) {
         let quoted = |text: &str| format!("'{}'", printable(text).replace('\'', "'\\''"));
         let reading = if report.reading.is_empty() { "" } else { " " };

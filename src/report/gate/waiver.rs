@@ -44,8 +44,8 @@ fn entry(check: &Check) -> Option<String> {
         return Some(format!("[[gate.waiver]]\nkernel = {}\n{REST}", quoted(pattern)));
     }
     let selector = match &check.subject {
-        Subject::Kernel { name, full_name, operator, .. } => {
-            let name = if full_name.is_empty() { name } else { full_name };
+        Subject::Kernel { operator, .. } => {
+            let name = check.subject.written()?;
             let operator = operator.as_ref().map(|it| format!("operator = {}\n", quoted(it)));
             format!("kernel = {}\n{}", quoted(name), operator.unwrap_or_default())
         }

@@ -8,7 +8,7 @@ use super::document::{Block, Cell, Column, Document, Form, MISSING, Table};
 use super::numbers::{TimeUnit, change};
 use super::view::{Style, count, digits, factor, percent, printable, si};
 use super::{Reported, pretty};
-use crate::history::{Drift, Line, Point, Trend, TrendChange, TrendMetric};
+use crate::history::{self, Drift, Line, Point, Trend, TrendChange, TrendMetric};
 use crate::table::guarded;
 use crate::units::Seconds;
 
@@ -309,7 +309,7 @@ fn minute(saved: &str) -> String {
 
 /// Returns the first eight characters of a commit.
 fn short(commit: &str) -> String {
-    printable(&commit.chars().take(8).collect::<String>())
+    printable(history::short(commit))
 }
 
 /// Formats a commit with its date, or the time if no commit is known.
