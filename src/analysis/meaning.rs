@@ -227,8 +227,8 @@ fn by_limiter(kernel: &Kernel) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::{Analysis, Confidence, Kernel, State};
-    use crate::roofline::Limiter;
     use crate::ingest::{Options, read_text};
+    use crate::roofline::Limiter;
     use crate::session::Session;
 
     /// A table on a GPU of 616 GB/s and 13.4 TFLOP/s.
@@ -260,8 +260,7 @@ mod tests {
         assert!(local.headroom().is_some() && local.structural.is_some());
         let collective = kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
         assert_eq!(collective.state, State::NotRoofline);
-        let times =
-            [collective.roofline_time, collective.structural, collective.hierarchical()];
+        let times = [collective.roofline_time, collective.structural, collective.hierarchical()];
         assert_eq!(times, [None; 3]);
         assert_eq!((collective.headroom(), collective.headrooms), (None, None));
         assert_eq!(collective.limiter, Limiter::Unknown);
