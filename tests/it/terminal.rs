@@ -89,8 +89,17 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
 /// Commands, and the configuration that `calibrate` writes, are printed to be copied: the one exception.
 fn is_command(line: &str) -> bool {
     let is = |text: &str| {
-        let tools =
-            ["ncu ", "nsys ", "nvprof ", "rooflint ", "python ", "rocprof", "with torch.", "prof.", "proton "];
+        let tools = [
+            "ncu ",
+            "nsys ",
+            "nvprof ",
+            "rooflint ",
+            "python ",
+            "rocprof",
+            "with torch.",
+            "prof.",
+            "proton ",
+        ];
         tools.iter().chain(&["# "]).any(|start| text.starts_with(start))
     };
     // Alone, or after the label of a fact.

@@ -232,10 +232,7 @@ mod tests {
         assert_eq!(cutlass.head.id, 10);
         assert_eq!(cutlass.head.stream, Some(7));
         assert_eq!(cutlass.head.shape.blocks, Some(24 * 18));
-        assert_eq!(
-            profile.devices[cutlass.head.device.position()].ordinal.as_deref(),
-            Some("0")
-        );
+        assert_eq!(profile.devices[cutlass.head.device.position()].ordinal.as_deref(), Some("0"));
         let (pipe, flops, origin) = cutlass.work().next().unwrap();
         assert_eq!((pipe, flops.get()), (Pipe::Fp16Matrix, 14_495_514_624.0));
         assert_eq!(
