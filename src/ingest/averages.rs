@@ -79,10 +79,7 @@ pub(super) fn join(profile: &mut Profile) {
         let notes = notes(profile, source, &outcome);
         profile.notes.extend(notes);
     }
-    if gone.contains(&true) {
-        profile.launches.retain(|row| !gone[row]);
-        profile.forget_devices();
-    }
+    profile.leave_out(&gone);
 }
 
 /// The averages of a row: exact as such, where all launches are alike.

@@ -37,10 +37,10 @@ pub(super) fn leave_out(
         let is_proof = table.len() > 1 || profile.launches.start(table.start).is_some();
         if is_proof && alike.iter().any(|one| are_equal(profile, one, &table)) {
             copies += 1;
-            launches += table.len() as u64;
             for row in table {
                 gone[row] = true;
-                profile.sources[usize::from(profile.launches.source(row))].repeated += 1;
+                launches += u64::from(profile.launches.count(row).max(1));
+                profile.count_repeated(row);
             }
         } else {
             alike.push(table);
@@ -52,8 +52,7 @@ pub(super) fn leave_out(
         profile.check(format!(
             "{path}: {number}{tables} an earlier one row for row ({launches} launches; counted once)"
         ));
-        profile.launches.retain(|row| !gone[row]);
-        profile.forget_devices();
+        profile.leave_out(&gone);
     }
 }
 

@@ -101,8 +101,8 @@ pub(super) fn leave_out_untimed(profile: &mut Profile) -> Result<(), IngestError
             )
         })
         .collect();
-    let keep: Vec<bool> = (0..launches.len()).map(|row| !goes(source(row))).collect();
-    profile.launches.retain(|row| keep[row]);
+    let gone: Vec<bool> = (0..launches.len()).map(|row| goes(source(row))).collect();
+    profile.leave_out(&gone);
     profile.notes.extend(notes);
     Ok(())
 }
@@ -318,8 +318,14 @@ mod tests {
         );
         // Those of another program are left out.
         let other = text.replace("mul", "sub").replace("add(", "sum(");
-        let profile = read_texts(&[("t.csv", TRACE.to_owned()), ("c.csv", other)]).unwrap();
+        let profile = read_texts(&[("t.csv", TRACE.to_owned()), ("c.csv", other.clone())]).unwrap();
         assert_eq!(profile.launches.len(), 2);
+        // No launch is on their GPUs any more.
+        let on_others =
+            other.replace("1,1,1,1,99", "1,1,5,1,99").replace("2,2,1,1,99", "2,2,5,1,99");
+        let alone = read_texts(&[("t.csv", TRACE.to_owned()), ("c.csv", on_others)]).unwrap();
+        assert_eq!(alone.devices, profile.devices);
+        assert_eq!(alone.devices.len(), 1);
         assert!(
             profile.notes.iter().any(|note| note.contains("2 launches are left out")),
             "{:?}",

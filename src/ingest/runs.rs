@@ -133,10 +133,7 @@ pub(super) fn join(profile: &mut Profile) {
         let more = format!("{more} not joined, for the same reason");
         profile.check(more);
     }
-    if gone.contains(&true) {
-        profile.launches.retain(|row| !gone[row]);
-        profile.forget_devices();
-    }
+    profile.leave_out(&gone);
 }
 
 /// The description of a device that two pages describe: what either says, or the one that says more where they

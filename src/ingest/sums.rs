@@ -67,7 +67,7 @@ pub(super) fn leave_out(profile: &mut Profile) {
         return;
     }
     let mut gone = vec![false; profile.launches.len()];
-    let rows = rows(profile);
+    let rows = profile.rows_by_source();
     for (source, rows) in rows.iter().enumerate() {
         // The reader of these knows hosts and ranges, which tell rows apart.
         let is_told_apart = profile.sources[source].format == "ncu-summary";
@@ -111,14 +111,11 @@ pub(super) fn leave_out(profile: &mut Profile) {
         profile.check(note);
         for row in &rows[source] {
             if !std::mem::replace(&mut gone[*row], true) {
-                profile.sources[source].repeated += sum(profile, *row).launches;
+                profile.count_repeated(*row);
             }
         }
     }
-    if gone.contains(&true) {
-        profile.launches.retain(|row| !gone[row]);
-        profile.forget_devices();
-    }
+    profile.leave_out(&gone);
 }
 
 /// The launch table of a mapped file does not say whether its rows were sums: they were where one stands for several
@@ -134,15 +131,6 @@ fn tell_mapped(profile: &mut Profile) {
             source.sums = true;
         }
     }
-}
-
-/// The rows of each source.
-fn rows(profile: &Profile) -> Vec<Vec<usize>> {
-    let mut rows = vec![Vec::new(); profile.sources.len()];
-    for row in 0..profile.launches.len() {
-        rows[usize::from(profile.launches.run(row).0)].push(row);
-    }
-    rows
 }
 
 fn sum(profile: &Profile, row: usize) -> Sum {
@@ -255,11 +243,9 @@ fn without_grids(profile: &mut Profile, rows: &[usize], gone: &mut [bool]) -> Op
     if !is_same {
         return None;
     }
-    let launches: u64 = whole.iter().map(|row| sum(profile, *row).launches).sum();
-    let source = usize::from(profile.launches.run(whole[0]).0);
-    profile.sources[source].repeated += launches;
     for row in whole {
         gone[row] = true;
+        profile.count_repeated(row);
     }
     Some("the sums of kernels are also there by grid; counted once".to_owned())
 }
@@ -292,11 +278,9 @@ fn copies(profile: &mut Profile, rows: &[usize], gone: &mut [bool]) -> Option<St
     match (same.len(), others) {
         (0, 0) => None,
         (copies, 0) => {
-            let source = usize::from(profile.launches.run(same[0]).0);
-            let launches: u64 = same.iter().map(|row| sum(profile, *row).launches).sum();
-            profile.sources[source].repeated += launches;
             for row in &same {
                 gone[*row] = true;
+                profile.count_repeated(*row);
             }
             let are = if copies == 1 { "row of sums is" } else { "rows of sums are" };
             Some(format!(

@@ -52,19 +52,16 @@ pub(super) fn leave_out(profile: &mut Profile) {
             }
             describe(profile, row, copy);
             duplicates::complete(profile, row, copy);
+            profile.count_repeated(copy);
             left_out += 1;
         }
         if left_out > 0 {
-            profile.sources[two].repeated += left_out;
             told.push((one, two, left_out));
         }
     }
     forget_copies(profile, &told);
     tell(profile, &told, &rows);
-    if gone.contains(&true) {
-        profile.launches.retain(|row| !gone[row]);
-        profile.forget_devices();
-    }
+    profile.leave_out(&gone);
 }
 
 /// The launches of each trace, in the order of their start; none where one has no start or time.
@@ -128,7 +125,7 @@ fn is_same(profile: &Profile, alike: &mut Alike, one: usize, two: usize) -> bool
     }
     let (head, other) = (profile.launches.head(one), profile.launches.head(two));
     let format = |source: u16| &profile.sources[usize::from(source)].format;
-    let ordinal = |device: HintId| profile.devices.get(device.position())?.ordinal.as_deref();
+    let ordinal = |device: HintId| profile.ordinal(device);
     head.source != other.source
         && format(head.source) == format(other.source)
         && (head.process, head.name, head.count) == (other.process, other.name, other.count)

@@ -113,16 +113,13 @@ pub(super) fn leave_out(profile: &mut Profile) {
                 counted(ran.len() as u64, "launch", "launches")
             );
             profile.check(note);
-            profile.sources[source].repeated += ran.len() as u64;
             for (.., row) in ran {
                 gone[row] = true;
+                profile.count_repeated(row);
             }
         }
     }
-    if gone.contains(&true) {
-        profile.launches.retain(|row| !gone[row]);
-        profile.forget_devices();
-    }
+    profile.leave_out(&gone);
 }
 
 /// The outline of each source; none where a launch has no start or no time.
@@ -180,10 +177,7 @@ fn is_same(profile: &Profile, alike: &mut Alike, one: &Ran, two: &Ran) -> bool {
 
 /// Whether two launches ran on GPUs with other numbers.
 fn are_on_others(profile: &Profile, one: &Ran, two: &Ran) -> bool {
-    let ordinal = |ran: &Ran| {
-        let device = profile.launches.head(ran.3).device;
-        profile.devices.get(device.position())?.ordinal.as_deref()
-    };
+    let ordinal = |ran: &Ran| profile.ordinal(profile.launches.device(ran.3));
     ordinal(one).zip(ordinal(two)).is_some_and(|(one, two)| one != two)
 }
 

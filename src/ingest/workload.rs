@@ -230,10 +230,7 @@ pub(super) fn describe(profile: &mut Profile, machines: &[Machine]) -> Result<()
 /// Leaves out tables of times beside `pmc_perf.csv`, which has the same dispatches: their numbers may begin at 1 instead of
 /// 0, and where `pmc_perf.csv` has no times it takes theirs.
 pub(super) fn join_times(profile: &mut Profile) {
-    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); profile.sources.len()];
-    for row in 0..profile.launches.len() {
-        rows[usize::from(profile.launches.run(row).0)].push(row);
-    }
+    let rows = profile.rows_by_source();
     // Each with its folder, which costs calls of the system.
     let of = |profile: &Profile, is_counters: bool| -> Vec<(usize, PathBuf)> {
         let is_one = |at: &usize| {
@@ -261,10 +258,10 @@ pub(super) fn join_times(profile: &mut Profile) {
                     profile.launches.fill(*row, &values);
                 }
                 gone[*from] = true;
+                profile.count_repeated(*from);
             }
             let (path, other) = (&profile.sources[timed].path, &profile.sources[counted].path);
             profile.notes.push(format!("{path} has the dispatches of {other}; counted once"));
-            profile.sources[timed].repeated += rows[timed].len() as u64;
         }
     }
     let untimed: Vec<String> = counters
@@ -281,8 +278,5 @@ pub(super) fn join_times(profile: &mut Profile) {
             "{path} has no times: give timestamps.csv of the same workload with it, which has them"
         ));
     }
-    if gone.contains(&true) {
-        profile.launches.retain(|row| !gone[row]);
-        profile.forget_devices();
-    }
+    profile.leave_out(&gone);
 }

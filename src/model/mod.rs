@@ -152,6 +152,34 @@ impl Profile {
         }
     }
 
+    /// Leaves out launches, and the descriptions of devices that only they had.
+    pub(crate) fn leave_out(&mut self, gone: &[bool]) {
+        if gone.contains(&true) {
+            self.launches.retain(|row| !gone[row]);
+            self.forget_devices();
+        }
+    }
+
+    /// Counts the launches of a row as repeated in its source: a row of sums stands for several.
+    pub(crate) fn count_repeated(&mut self, row: usize) {
+        let source = usize::from(self.launches.source(row));
+        self.sources[source].repeated += u64::from(self.launches.count(row).max(1));
+    }
+
+    /// Returns the rows of each source, in their order.
+    pub(crate) fn rows_by_source(&self) -> Vec<Vec<usize>> {
+        let mut rows = vec![Vec::new(); self.sources.len()];
+        for row in 0..self.launches.len() {
+            rows[usize::from(self.launches.source(row))].push(row);
+        }
+        rows
+    }
+
+    /// Returns the number or tag of a device in its file.
+    pub(crate) fn ordinal(&self, device: HintId) -> Option<&str> {
+        self.devices.get(device.position())?.ordinal.as_deref()
+    }
+
     /// Leaves out copies, calls and steps of devices that have no launch in their file, and what describes such devices: a GPU
     /// that only copies is not judged, and a file that repeats another counts once.
     pub(crate) fn forget_idle(&mut self) {

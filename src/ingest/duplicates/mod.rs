@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::name_forms;
-use super::runs::describe;
+use super::runs::{adopt_advice, describe};
 use crate::model::{Head, NameId, OriginKind, Profile, Quantity, Values};
 use crate::plain::counted;
 
@@ -130,7 +130,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
                 twin = first;
             }
             gone[row] = true;
-            profile.sources[usize::from(group.source)].repeated += 1;
+            profile.count_repeated(row);
             let short = profile.launches.head(*twin as usize);
             describe(profile, *twin as usize, row);
             let whole = profile.launches.head(*twin as usize).name;
@@ -154,10 +154,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
     }
     tell(profile, &told, &other_runs);
     name_all(profile, &renamed);
-    if gone.contains(&true) {
-        profile.launches.retain(|row| !gone[row]);
-        profile.forget_devices();
-    }
+    profile.leave_out(&gone);
 }
 
 /// Gives all launches of an input the whole name that some of them got for a short one, if there is only one.
@@ -426,7 +423,7 @@ fn are_apart(profile: &Profile, one: &Head, two: &Head) -> bool {
         return true;
     }
     let format = |head: &Head| &profile.sources[usize::from(head.source)].format;
-    let ordinal = |head: &Head| profile.devices.get(head.device.position())?.ordinal.as_deref();
+    let ordinal = |head: &Head| profile.ordinal(head.device);
     let differ = |one: Option<&str>, two: Option<&str>| one.zip(two).is_some_and(|(a, b)| a != b);
     let is_one_format = format(one) == format(two);
     let started = one.start.zip(two.start);
@@ -515,11 +512,7 @@ pub(super) fn complete(profile: &mut Profile, row: usize, copy: usize) {
         }
     }
     super::complete::complete(profile, row, &values);
-    if profile.launches.advice(row).is_empty() {
-        for advice in profile.launches.advice(copy).to_vec() {
-            profile.launches.advise(row, advice);
-        }
-    }
+    adopt_advice(profile, row, copy);
 }
 
 fn tell(

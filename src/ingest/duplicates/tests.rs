@@ -36,6 +36,19 @@ fn profile(rows: &[(u16, u32, u32, f64, Option<f64>)]) -> Profile {
     profile
 }
 
+/// Rows that stand for 3 and 2 launches, and a copy of them: 5 launches are repeated.
+#[test]
+fn what_is_repeated_is_counted_in_launches() {
+    let header = "source,source_format,kernel,process,id,device_ordinal,launches,grid_x,threads_per_block,duration_s\n";
+    let rows = "a.csv,ncu-wide,k,1,0,0,3,8,256,0.5\na.csv,ncu-wide,j,1,1,0,2,8,256,0.25\n";
+    let text = format!("{header}{rows}");
+    let inputs = ["one.csv", "two.csv"].map(|name| crate::ingest::Input::text(name, &text));
+    let found = crate::ingest::read(&inputs, &crate::ingest::Options::default()).unwrap();
+    let counts = found.sources.iter().map(|source| (source.launches, source.repeated));
+    assert_eq!(counts.collect::<Vec<_>>(), [(5, 0), (5, 5)]);
+    assert_eq!(found.launches.len(), 2);
+}
+
 fn left(rows: &[(u16, u32, u32, f64, Option<f64>)], which: Which) -> (usize, Vec<String>) {
     let mut profile = profile(rows);
     leave_out(&mut profile, which);

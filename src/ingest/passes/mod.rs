@@ -17,7 +17,7 @@ use place::Place;
 use super::alike::Alike;
 use super::products::{is_product, lacks_products};
 use super::runs::{describe, key};
-use crate::model::{HintId, Origin, Profile, Quantity, Values};
+use crate::model::{Origin, Profile, Quantity, Values};
 use crate::plain::counted;
 
 /// A quantity as a sum over counters.
@@ -119,10 +119,7 @@ pub(super) fn join(profile: &mut Profile, mut passes: Vec<Pass>) {
     let mut is_gone = vec![false; profile.launches.len()];
     join_traces(profile, &mut passes, &mut is_gone);
     join_passes(profile, &mut passes, &mut is_gone);
-    if is_gone.contains(&true) {
-        profile.launches.retain(|row| !is_gone[row]);
-        profile.forget_devices();
-    }
+    profile.leave_out(&is_gone);
 }
 
 /// Gives launches of traces the counters that lie beside them: versions before ROCm 6.3 write times only there.
@@ -339,11 +336,10 @@ fn is_copy(profile: &Profile, one: &Pass, two: &Pass) -> bool {
 /// Launches that are the same in two passes: where they are there.
 fn pairs(profile: &Profile, host: &Pass, donor: &Pass) -> Vec<(usize, usize)> {
     let mut alike = Alike::default();
-    let ordinal = |id: HintId| profile.devices.get(id.position())?.ordinal.as_deref();
     // GPUs may count their launches each by itself.
     let of = |row: usize| {
         let head = profile.launches.head(row);
-        (key(&head), ordinal(head.device))
+        (key(&head), profile.ordinal(head.device))
     };
     let mut by_key = HashMap::new();
     for (at, row) in host.rows().enumerate() {
