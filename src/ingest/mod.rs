@@ -334,8 +334,10 @@ fn read_one(
 
 /// Of a file that can be read and has no launch, with what its reader says of it.
 fn without_launches(path: &str, clues: &[String]) -> IngestError {
-    let clues: String = clues.iter().map(|clue| format!("; {clue}")).collect();
-    IngestError::new(path, format!("the table holds no kernel launch{clues}")).help(
+    let clues = clues.iter().map(String::as_str);
+    let says: Vec<&str> =
+        std::iter::once("the table holds no kernel launch").chain(clues).collect();
+    IngestError::new(path, says.join("; ")).help(
         "check the profiler's own messages: was a kernel filter set, did the program launch kernels?",
     )
 }

@@ -62,12 +62,10 @@ pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<Inge
             "trace it: nsys profile --trace=cuda,nvtx -o run APP",
         )
     };
-    let said = match messages(database)? {
-        (first, more) if first.len() as u64 + more > 1 => {
-            format!("; nsys says: {} (and {} more)", first[0], first.len() as u64 - 1 + more)
-        }
-        (first, _) => first.iter().map(|said| format!("; nsys says: {said}")).collect(),
-    };
+    let (messages, more) = messages(database)?;
+    let said = messages.first().map(|said| format!("; nsys says: {said}")).unwrap_or_default();
+    let others = messages.len().saturating_sub(1) as u64 + more;
+    let said = if others > 0 { format!("{said} (and {others} more)") } else { said };
     Ok(reading.error(format!("the export has no kernels: {why}{said}")).help(help))
 }
 
