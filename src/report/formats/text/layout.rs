@@ -136,7 +136,9 @@ impl Columns {
     /// Columns that rows have too many, with the words at their end broken into lines.
     fn over(&self, terminal: usize, words: Option<usize>) -> usize {
         let words = words.filter(|at| !self.hidden.contains(at));
-        let beyond = words.map_or(0, |at| self.widths[at].saturating_sub(REMARK));
+        // On the narrowest terminals names say more than long lines of words.
+        let least = REMARK.min(terminal / 2);
+        let beyond = words.map_or(0, |at| self.widths[at].saturating_sub(least));
         self.used().saturating_sub(beyond).saturating_sub(terminal)
     }
 
