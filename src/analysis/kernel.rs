@@ -342,12 +342,14 @@ impl Kernel {
     }
 
     /// Returns the number of launches with operations on any pipe.
+    #[cfg(feature = "gate")]
     pub(crate) fn with_work(&self) -> u64 {
         let of_all = || self.work.first().map_or(0, |work| work.launches);
         self.doubt().map_or_else(of_all, |doubt| doubt.with_work)
     }
 
     /// Returns `true` if a launch has operations on every pipe.
+    #[cfg(feature = "gate")]
     pub(crate) fn has_all_pipes(&self) -> bool {
         self.doubt().is_none_or(|doubt| doubt.has_all_pipes)
     }

@@ -49,6 +49,7 @@ mod what_if;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+#[cfg(feature = "gate")]
 pub(crate) use crate::roofline::formula::least_headroom;
 pub use advice::{AdviceSpeedup, KernelAdvice};
 pub use algorithmic::{ClosedForm, ClosedFormError};

@@ -101,7 +101,7 @@ fn a_figure_has_one_name_and_one_value_in_json_and_csv() {
 
 /// What of a kernel in JSON is no single figure, also where it is `null`.
 fn is_nested(key: &str) -> bool {
-    ["grid", "block", "algorithmic"].contains(&key)
+    ["grid", "block", "algorithmic", "skipped_rules"].contains(&key)
 }
 
 #[cfg(feature = "page")]

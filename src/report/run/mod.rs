@@ -35,6 +35,7 @@ pub(super) use entry::{Certainty, Entry};
 pub(super) use tables::{headroom, roofline_time};
 #[cfg(feature = "page")]
 pub(super) use timeline::OverTime;
+#[cfg(feature = "gate")]
 pub(super) use verdict::devices;
 
 impl Reported for Report<'_> {

@@ -560,7 +560,7 @@ fn the_command_line_wins_over_the_limits_of_the_file() {
         ("min-share = 0.02", &["--min-share", "0.03"], "1.47 ms (3.0% of the run)", 1),
         ("min-win = \"1.3 ms\"", &[], "1.30 ms (the minimum for any run)", 1),
         ("min-win = \"1.3 ms\"", &["--min-win", "1ms"], "1.00 ms (the minimum for any run)", 2),
-        ("min-win = \"1 s\"", &[], "2.44 ms (5.0% of so short a run)", 0),
+        ("min-win = \"1 s\"", &[], "1.00 s (the minimum for any run)", 0),
         ("threshold = 3", &[], "at ≥ 3.00× the roofline time", 2),
         ("threshold = 3", &["--threshold", "5"], "at ≥ 5.00× the roofline time", 1),
     ] {
