@@ -119,7 +119,7 @@ fn named<T: Copy>(
             None if is_mistyped(&text, known) => return Err(no_format(&text, known, what)),
             None if is_of_gate(&text, known) => {
                 return Err(Failure::usage(format!("-o {text}: only `rooflint gate` writes this"))
-                    .help(format!("rooflint gate RUN --baseline MAIN -o {text}; for a file of that name: -o ./{text}")));
+                    .help(format!("rooflint gate RUN --baseline MAIN -o {text}; for a report in that file: -o {}=./{text}", known[0].name)));
             }
             None => match by_ending(&text, known) {
                 Some(format) => Place { path: output.clone(), format },

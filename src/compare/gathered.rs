@@ -145,12 +145,19 @@ fn run_kernel(
             .roofline_time_high
             .filter(|time| is_local && time.get().is_finite()),
         roofline_low_s: kernel.least_roofline_time().filter(|_| is_local && kernel.may_need_less()),
-        savings_s: kernel.state.is_modeled().then_some(kernel.savings),
+        savings_s: savings(kernel),
         findings,
         skipped_rules: None,
         rows: gathered.rows.unwrap_or_default(),
         counts: Counts::default(),
     }
+}
+
+/// Returns the savings of a kernel: none that are known without a roofline time, and zero where the model finds nothing to
+/// save, as of a launch-bound kernel.
+fn savings(kernel: &Kernel) -> Option<Seconds> {
+    let is_compared = kernel.state.is_modeled() || kernel.roofline_time.is_some();
+    (is_compared && kernel.state.has_known_savings()).then_some(kernel.savings)
 }
 
 /// Returns the sorted values. More than [`SAMPLES`] are replaced by those at the middles of as many equal shares, which

@@ -13,7 +13,7 @@ use super::run::{
     Run, RunDevice, RunFile, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
 use super::skipped::SkippedRules;
-use crate::analysis;
+use crate::analysis::{self, State};
 use crate::model::{Pipe, Precision, Profiler, Quantity};
 use crate::plain;
 use crate::units::{BEYOND_ALL, Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
@@ -375,6 +375,11 @@ impl Kernel {
                 .any(|pipe| pipe.precision() == Precision::Fp64 && pipe.key() == work.pipe)
         };
         let fp64 = self.work.iter().filter(fp64).map(|work| work.operations);
+        // A report has no savings of kernels that have none to speak of, such as launch-bound ones.
+        let state = self.alike.get("state").and_then(Value::as_str);
+        let nothing = State::ALL
+            .iter()
+            .any(|one| Some(one.key()) == state && one.has_known_savings() && !one.is_modeled());
         let own = json!({
             "device": device,
             "category": category,
@@ -387,7 +392,7 @@ impl Kernel {
             "fp64_flops": fp64.reduce(|one, two| one + two),
             "judged_s": modeled,
             "roofline_s": self.roofline_s.filter(|_| is_local),
-            "savings_s": self.savings_s,
+            "savings_s": self.savings_s.or(nothing.then_some(Seconds::ZERO)),
             "rows": [0, 0],
         });
         let mut kernel = self.alike;

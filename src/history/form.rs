@@ -62,7 +62,7 @@ impl SavedAs {
 /// Returns the beginning and the end of a file as text.
 fn ends(path: &Path) -> io::Result<(String, String)> {
     /// What comes before the kernels, and after them.
-    const START: u64 = 16 << 10;
+    const START: u64 = 64 << 10;
     const END: i64 = 1 << 10;
 
     let mut file = File::open(path)?;

@@ -85,6 +85,13 @@ impl State {
         }
     }
 
+    /// Returns `true` if it is known what kernels in this state could save, which may be nothing: unless data lack or no roof
+    /// applies.
+    #[must_use]
+    pub const fn has_known_savings(self) -> bool {
+        !matches!(self, Self::NotEnoughData | Self::NotRoofline)
+    }
+
     /// Returns `true` if the roofline model covers kernels in this state.
     #[must_use]
     pub const fn is_modeled(self) -> bool {

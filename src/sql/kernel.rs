@@ -46,7 +46,7 @@ fn outputs<'a>(sums: &Summed<'a, '_>, limits: Limits) -> Vec<(String, u32)> {
     };
     number("launches", Maybe::known(sums.figure("launches")));
     number("measured_s", Maybe::known(sums.figure("measured_s")));
-    number("judged_s", of(kernel.is_judged, "judged_s"));
+    number("judged_s", of(is_compared, "judged_s"));
     let total = sums.figure("run_measured_s");
     number("share", Maybe::when(zero.less(total), || sums.figure("measured_s") / total));
     number("bytes", sums.part("bytes"));

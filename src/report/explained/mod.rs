@@ -6,7 +6,7 @@ mod reading;
 use super::document::{Block, Document, Figure, Item};
 use super::view::{self, Style, printable};
 use super::{Reported, tool_advice};
-use crate::analysis::{Analysis, Explanation, Kernel};
+use crate::analysis::{Analysis, Explanation, Kernel, State};
 use crate::model::Origin;
 use crate::roofline;
 use crate::rules::{self, Finding, NOT_ESTIMATED};
@@ -216,6 +216,7 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
         );
     }
     if kernel.modeled > Seconds::ZERO
+        && kernel.state != State::NotRoofline
         && !kernel.is_partly_counted()
         && let (Some(memory), Some(math)) = (kernel.memory_time, kernel.math_time)
     {
@@ -424,7 +425,9 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
         lines.add(
             "not counted",
             kernel.uncounted().join(", "),
-            if kernel.is_lower_bound() {
+            if kernel.state == State::NotRoofline {
+                "nothing follows from it: links limit communication".to_owned()
+            } else if kernel.is_lower_bound() {
                 "may need time too: E is a lower bound".to_owned()
             } else {
                 "taken as unused: what else is known leaves no room for it".to_owned()
@@ -441,6 +444,9 @@ fn limiter(analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) -> S
         .threads_per_block
         .map_or_else(|| "?".to_owned(), |threads| threads.to_string());
     let sms = explanation.sms.map_or_else(|| "?".to_owned(), |sms| sms.to_string());
+    if kernel.state == State::NotRoofline {
+        return "links and peers limit communication, not the roofs of the device".to_owned();
+    }
     if kernel.limiter == roofline::Limiter::Unknown {
         return "no side that was counted explains the time, so the other may be the longer one"
             .to_owned();

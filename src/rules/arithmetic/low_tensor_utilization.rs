@@ -42,9 +42,6 @@ NVIDIA, *Matrix Multiplication Background*; *Nsight Compute Profiling Guide*, \"
 const ACTIVE: Threshold =
     Threshold::new("active", BUSY, "1", "NVIDIA's rules count a unit as well utilized from here");
 
-/// Times that are one but for rounding.
-const ROUNDED: f64 = 1.0 + 1e-9;
-
 fn check(subject: &Subject<'_>) -> Judgment {
     let kernel = subject.kernel;
     let measured = subject.get(Quantity::TensorActive);
@@ -57,8 +54,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let tensor: Seconds = tensor.map(|work| work.time).sum();
     let math = kernel.math_time.ok_or(Missing("sm__ops_path_tensor_*"))?;
     let memory = kernel.memory_time.ok_or(Missing("dram__bytes.sum"))?;
-    // Larger tiles do not help where CUDA cores have more to do.
-    let waits_for_another = tensor > Seconds::ZERO && math > tensor * ROUNDED;
+    // Larger tiles do not help where CUDA cores have more to do. Pipes that share hardware add up in t_math.
+    let others = kernel.work.iter().filter(|work| work.pipe.engine() != Engine::Matrix);
+    let other = others.map(|work| work.time).max_by(|one, two| one.get().total_cmp(&two.get()));
+    let busy = tensor.max(kernel.modeled * measured.unwrap_or(0.0));
+    let waits_for_another = tensor > Seconds::ZERO && other.is_some_and(|other| other > busy);
     let is_saturated = subject.utilization(Unit::Dram).is_ok_and(|used| used >= BUSY);
     let roof =
         (tensor > Seconds::ZERO && kernel.modeled > Seconds::ZERO).then(|| tensor / kernel.modeled);
@@ -120,6 +120,11 @@ mod tests {
         };
         assert!(mixed(10e9).is_fine(&RULE));
         assert!(!mixed(3e9).is_fine(&RULE));
+        // Half the time active, which is longer than FP32 needs.
+        assert!(!mixed(10e9).set(Quantity::TensorActive, 0.5).is_fine(&RULE));
+        // An epilogue in FP64, which shares hardware with tensor cores there, is no other work to wait for.
+        let epilogue = kernel(NAME, 500.0).work(Pipe::Fp16Matrix, 50e9).work(Pipe::Fp64Vector, 1e6);
+        assert!(!epilogue.bytes(1e7).is_fine(&RULE));
     }
 
     #[test]
