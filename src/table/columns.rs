@@ -77,8 +77,12 @@ impl LaunchColumn {
             Slot::Head { set, .. } => set(row, cell),
             Slot::Value(quantity) => row.measure(quantity, cell),
             Slot::Origin(_) => in_last(row, |value| value.came_about(cell)),
-            Slot::Low(_) => in_last(row, |value| put(cell.number(), &mut value.low, NO_NUMBER)),
-            Slot::High(_) => in_last(row, |value| put(cell.number(), &mut value.high, NO_NUMBER)),
+            Slot::Low(_) => in_last(row, |value| {
+                bounds(cell, &mut value.low, |low| (0.0..=1.0 + ROUNDED).contains(&low))
+            }),
+            Slot::High(_) => {
+                in_last(row, |value| bounds(cell, &mut value.high, |high| high >= 1.0 - ROUNDED))
+            }
         }
     }
 
@@ -452,6 +456,23 @@ fn put<T>(value: Option<T>, place: &mut Option<T>, fault: &'static str) -> Resul
     if place.is_some() { Ok(()) } else { Err(Fault::Cell(fault)) }
 }
 
+/// A bound may miss its value by this share: means are rounded.
+const ROUNDED: f64 = 1e-9;
+
+/// Takes a bound of a value, as a factor of it; one that leaves out the value bounds nothing.
+fn bounds(
+    cell: Cell<'_>,
+    place: &mut Option<f64>,
+    holds: impl Fn(f64) -> bool,
+) -> Result<(), Fault> {
+    put(cell.number(), place, NO_NUMBER)?;
+    if place.is_some_and(|bound| !holds(bound)) {
+        *place = None;
+        return Err(Fault::Cell("a bound on the wrong side of its value"));
+    }
+    Ok(())
+}
+
 /// Changes the value that was read last, which its describing columns follow.
 fn in_last(
     row: &mut Row,
@@ -466,6 +487,26 @@ mod tests {
 
     fn named(name: &str) -> &'static LaunchColumn {
         columns().iter().find(|column| column.name == name).unwrap()
+    }
+
+    #[test]
+    fn a_bound_that_leaves_out_its_value_is_none() {
+        for (low, high, expected) in [
+            (0.5, 2.0, [0.5, 2.0]),
+            (1.0 + 1e-12, 1.0 - 1e-12, [1.0 + 1e-12, 1.0 - 1e-12]),
+            (1.5, 2.0, [0.0, 2.0]),
+            (0.5, 0.7, [0.5, f64::INFINITY]),
+            (-0.5, 2.0, [0.0, 2.0]),
+        ] {
+            let mut row = Row::default();
+            named("dram_bytes").set(&mut row, Cell::Number(100.0)).unwrap();
+            let set = [("dram_bytes_low", low), ("dram_bytes_high", high)]
+                .map(|(name, bound)| named(name).set(&mut row, Cell::Number(bound)).is_ok());
+            let found = row.values[0].bounds();
+            assert_eq!(found, expected, "{low} {high} {set:?}");
+            let is_kept = [found[0] == low, found[1] == high];
+            assert_eq!(set, is_kept);
+        }
     }
 
     #[test]
