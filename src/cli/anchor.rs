@@ -26,7 +26,7 @@ pub(super) fn find(
     let filter = Filter { device: device(baseline, current), ..filter.clone() };
     let commit = yardstick::tagged(word);
     let completed = store.complete_anchor(word, commit.as_deref(), &filter);
-    // Damage shows only where an entry is read wholly, and another entry is no anchor in its place.
+    // Damage shows only where an entry is read wholly, and another entry cannot be the anchor in its place.
     store.check(filter.name.as_deref())?;
     completed?;
     let entries = store.anchor(word, commit.as_deref(), &filter)?;

@@ -317,7 +317,7 @@ fn stored(
     let device = current.iter().flat_map(Run::device_names).next().map(str::to_owned);
     let (filter, notes) = yardstick.filter(store, device)?;
     let completed = store.complete_baseline(&filter);
-    // Damage of what is compared shows only where it is read wholly, and is no lack of a baseline.
+    // Damage of what is compared shows only where it is read wholly, and does not mean that there is none.
     store.check(yardstick.name())?;
     completed.map_err(not_chosen)?;
     let entries = store.baseline(&filter).map_err(not_chosen)?;

@@ -477,6 +477,12 @@ mod tests {
         assert_eq!(savings(&Run::from_table(&run.table()).unwrap()), [Some(0.0), None]);
         let early = REPORT.replace("\"savings_s\": null", "\"recoverable_s\": 0");
         assert_eq!(savings(&Run::from_report(&early).unwrap()), [Some(6e-4), None]);
+        // A launch-bound kernel has nothing to save; one of which data lack may have.
+        for (state, expected) in [("launch_bound", Some(0.0)), ("not_enough_data", None)] {
+            let state = format!("\"savings_s\": null, \"state\": \"{state}\"");
+            let text = REPORT.replace("\"savings_s\": 6e-4", &state);
+            assert_eq!(savings(&Run::from_report(&text).unwrap()), [expected, None], "{state}");
+        }
         // What is unknown is written as such, and read again.
         assert!(read.json().contains("\"savings_s\": null"), "{}", read.json());
         assert_eq!(Run::from_json(&read.json()).unwrap(), read);

@@ -449,7 +449,7 @@ mod tests {
         assert_eq!((b.measured.runs, b.measured.flops), (1, Some(Flops::new(1.0))));
     }
 
-    /// 2 ms of 2 ms in one run and 1 ms of 4 ms in another; a third has it without a duration, which is no time of zero.
+    /// 2 ms of 2 ms in one run and 1 ms of 4 ms in another; a third has it without a duration, which does not count as zero.
     #[test]
     fn times_and_shares_are_those_of_the_runs_that_know_them() {
         let untimed = || {

@@ -62,7 +62,7 @@ impl Store {
         })
     }
 
-    /// Reads wholly what is chosen. What cannot be read or was pruned meanwhile is no entry any more, and another one may
+    /// Reads wholly what is chosen. What cannot be read or was pruned meanwhile does not count as an entry any more, and another one may
     /// take its place.
     fn complete_chosen(
         &mut self,

@@ -8,8 +8,8 @@ use super::{IngestError, Reading, nsight};
 use kinds::KINDS;
 use look::Look;
 
-/// What the file is, where it is of a kind that is known and cannot be read. What a profiler left that stopped is no foreign
-/// file, but a damaged export.
+/// What the file is, where it is of a kind that is known and cannot be read. What a profiler left that stopped is a damaged
+/// export, not a foreign file.
 pub(super) fn named(reading: &Reading<'_>) -> Option<IngestError> {
     let path = &reading.source.path;
     let look = Look::new(&reading.sample, path);
