@@ -29,6 +29,8 @@ pub struct Side {
     pub time_s: Seconds,
     /// Launches of one run: the median over its runs.
     pub launches: f64,
+    /// Number of first launches of each kernel that are left out of its times as warm-up.
+    pub warmup: u32,
     /// Number of kernels that occur in any of its runs.
     pub kernels: usize,
     /// Commits of saved runs, each once.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::pairing::Pair;
-use super::skipped::SkippedRules;
+use super::rule_list::RuleList;
 use crate::rules::Severity;
 use crate::units::{
     Bytes, Factor, Flops, Hertz, Probability, RelativeChange, Seconds, Share, Shift,
@@ -212,10 +212,14 @@ pub struct Measured {
     pub device: String,
     /// Findings of the rules: rule and severity of each.
     pub findings: Vec<(String, Severity)>,
+    /// Rules that looked at its kernels in every run; `None` if a document of an earlier version does not say.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub rules: Option<RuleList>,
     /// Rules that were skipped on it because a metric is missing.
     #[serde(skip)]
     #[schemars(skip)]
-    pub skipped_rules: SkippedRules,
+    pub skipped_rules: RuleList,
 }
 
 impl Measured {
@@ -224,6 +228,16 @@ impl Measured {
     pub fn of_launch(&self, sum: f64) -> f64 {
         let counted = if self.counted > 0.0 { self.counted } else { self.launches };
         sum / counted.max(1.0)
+    }
+
+    /// Returns whether this rule could fire on it: it ran, and lacked no metric. `None` if a document of an earlier version
+    /// does not say.
+    #[must_use]
+    pub fn is_judged_by(&self, rule: &str) -> Option<bool> {
+        if self.skipped_rules.has(rule) {
+            return Some(false);
+        }
+        self.rules.as_ref().map(|rules| rules.has(rule))
     }
 }
 

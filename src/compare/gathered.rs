@@ -1,12 +1,13 @@
 //! What is kept of a judged profile: the run of it.
 
 use super::counts::Counts;
+use super::rule_list::RuleList;
 use super::run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
 use crate::analysis::{Analysis, Kernel, is_communication};
 use crate::model::{Launch, Profile, Quantity};
-use crate::rules::{Finding, Findings};
+use crate::rules::{Finding, Findings, is_of_run};
 use crate::units::{ExactSum, Hertz, Seconds};
 
 /// Sums over the launches of a kernel.
@@ -86,12 +87,19 @@ impl Run {
             measured_s: total,
             warmup,
             quantities: profile.launches.quantities().map(Quantity::column).collect(),
+            rules: Some(rules(findings)),
             skipped_rules: lists.iter().map(|rules| owned(rules).into()).collect(),
             kernels: kernels.collect(),
             fingerprint: String::new(),
         }
         .ordered()
     }
+}
+
+/// Returns the rules that looked at kernels.
+fn rules(findings: &Findings) -> RuleList {
+    let ran = findings.tally.iter().map(|tally| tally.rule.to_string());
+    ran.filter(|rule| !is_of_run(rule)).collect::<Vec<String>>().into()
 }
 
 fn owned(rules: &[&str]) -> Vec<String> {

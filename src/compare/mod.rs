@@ -19,6 +19,7 @@ mod over_ranks;
 mod pairing;
 mod proposals;
 mod rows;
+mod rule_list;
 mod run;
 mod run_table;
 mod saved;
@@ -26,7 +27,6 @@ mod seal;
 mod shared;
 mod shifts;
 mod sides;
-mod skipped;
 mod split;
 mod statistics;
 mod table;
@@ -46,6 +46,7 @@ pub use noise::Noise;
 #[cfg(feature = "frames")]
 pub(crate) use over_ranks::OverRanks;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};
+pub use rule_list::RuleList;
 #[cfg(test)]
 pub(crate) use run::tests as made;
 pub use run::{
@@ -56,7 +57,6 @@ pub use run_table::RUN_TABLE;
 pub use seal::fingerprint;
 pub use sides::kernels;
 pub(crate) use sides::kernels_by_run;
-pub use skipped::SkippedRules;
 pub use statistics::benjamini_hochberg;
 pub(crate) use statistics::{
     mean, median, squares, student_quantile, student_tail, weighted_median,

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::mem;
 
 use super::counts::Counts;
+use super::rule_list::Lists;
 use super::run::{Run, RunDevice, RunFile, RunKernel, SAMPLES, share, total};
-use super::skipped::Lists;
 use crate::units::{ExactSum, Hertz, Seconds};
 
 /// Times of a kernel that are kept before they are thinned out.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
-use super::skipped::SkippedRules;
+use super::rule_list::RuleList;
 use crate::analysis::least_headroom;
 use crate::json;
 use crate::model::Profiler;
@@ -61,10 +61,12 @@ pub struct Run {
     /// Quantities that the export has, by name; empty in documents of earlier versions.
     #[serde(default)]
     pub quantities: Vec<String>,
-    /// Lists of rules that were skipped on kernels because a metric is missing, each list once; empty in documents of
-    /// earlier versions, which do not say.
+    /// Rules that looked at its kernels; absent in documents of earlier versions, which do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<RuleList>,
+    /// Lists of rules that were skipped on kernels because a metric is missing, each list once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub skipped_rules: Vec<SkippedRules>,
+    pub skipped_rules: Vec<RuleList>,
     /// All kernels, most time first.
     pub kernels: Vec<RunKernel>,
     /// Hash of all measured values; equal hashes mean the same measurement.
@@ -318,7 +320,7 @@ impl RunKernel {
 impl Run {
     /// Returns the rules that were skipped on one of its kernels.
     #[must_use]
-    pub fn skipped_on(&self, kernel: &RunKernel) -> Option<&SkippedRules> {
+    pub fn skipped_on(&self, kernel: &RunKernel) -> Option<&RuleList> {
         self.skipped_rules.get(kernel.skipped_rules? as usize)
     }
 
@@ -512,6 +514,7 @@ pub(crate) mod tests {
             measured_s: measured,
             warmup: 0,
             quantities: Vec::new(),
+            rules: None,
             skipped_rules: Vec::new(),
             kernels,
             fingerprint: String::new(),

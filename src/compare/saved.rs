@@ -9,13 +9,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::gathered::is_control;
+use super::rule_list::RuleList;
 use super::run::{
     Run, RunDevice, RunFile, RunKernel, RunOrigin, SAMPLES, SCHEMA, label, share, total,
 };
-use super::skipped::SkippedRules;
 use crate::analysis::{self, State};
 use crate::model::{Pipe, Precision, Profiler, Quantity};
 use crate::plain;
+use crate::rules::is_of_run;
 use crate::units::{BEYOND_ALL, Bytes, BytesPerSecond, Factor, Flops, Hertz, Seconds};
 
 /// Schemas of saved runs that can be read; the first version has other names for four times.
@@ -44,8 +45,10 @@ struct Report {
     totals: Totals,
     kernels: Vec<Kernel>,
     /// Missing in reports of early versions.
+    rules: Option<Vec<ReportRule>>,
+    /// Missing in reports of early versions.
     #[serde(default)]
-    skipped_rules: Vec<SkippedRules>,
+    skipped_rules: Vec<RuleList>,
 }
 
 /// A file: `skipped` is a list in reports, and a count in saved runs.
@@ -72,6 +75,12 @@ struct Device {
 struct Ceilings {
     dram_bytes_per_s: Option<BytesPerSecond>,
     peaks: Vec<serde::de::IgnoredAny>,
+}
+
+/// A rule that ran, on kernels or on the run.
+#[derive(Deserialize)]
+struct ReportRule {
+    rule: String,
 }
 
 #[derive(Deserialize)]
@@ -311,11 +320,13 @@ impl Run {
             measured_s: total,
             warmup: 0,
             quantities: Vec::new(),
+            rules: report.rules.map(run_rules),
             skipped_rules: report.skipped_rules,
             fingerprint: String::new(),
         }
-        .checked()
-        .map(Self::ordered)
+        .checked()?
+        .ordered()
+        .agreeing()
     }
 }
 
@@ -332,6 +343,11 @@ fn run_file(input: Input) -> RunFile {
     let Input { path, format, profiler, launches, skipped_rows, clues } = input;
     let controls = clues.into_iter().filter(|clue| is_control(clue)).collect();
     RunFile { path, format, profiler, launches, skipped: skipped_rows, controls }
+}
+
+fn run_rules(rules: Vec<ReportRule>) -> RuleList {
+    let ran = rules.into_iter().map(|one| one.rule);
+    ran.filter(|rule| !is_of_run(rule)).collect::<Vec<String>>().into()
 }
 
 fn run_device(device: Device) -> RunDevice {
@@ -515,6 +531,11 @@ mod tests {
                 "kernel \"gemm\" has an impossible number of launches",
             ),
             ("\"launches\": 7, ", "\"launches\": 9007199254740993, ", "the run has an impossible"),
+            (
+                "{ \"launches\": 7 }",
+                "{ \"launches\": 6 }",
+                "\"launches\" of the run does not agree with its kernels",
+            ),
             ("\"device\": \"H200\"", "\"device\": \"H20\"", "ran on \"H20\", which is not in"),
             ("1e-3", "1e999", "column 65: number out of range"),
         ] {

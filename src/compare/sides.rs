@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::both::Both;
 use super::evidence::{Counted, Lone, Measured, WorkChange};
 use super::pairing::Identity;
+use super::rule_list::RuleList;
 use super::run::{Run, RunKernel};
-use super::skipped::SkippedRules;
 use super::statistics::{median, pseudomedian};
 use crate::analysis::least_headroom;
 use crate::rules::Severity;
@@ -360,6 +360,7 @@ impl<'a> Group<'a> {
             shape: self.shape(),
             device: self.device.clone(),
             findings: self.findings(),
+            rules: self.rules(),
             skipped_rules: self.skipped_rules(),
         }
     }
@@ -382,8 +383,16 @@ impl<'a> Group<'a> {
         findings
     }
 
+    /// Returns the rules that ran in every run that has a member.
+    fn rules(&self) -> Option<RuleList> {
+        let members = self.by_run.iter().zip(&self.runs).filter(|(kernels, _)| !kernels.is_empty());
+        let lists = members.map(|(_, run)| run.rules.as_ref()).collect::<Option<Vec<_>>>()?;
+        let (first, others) = lists.split_first()?;
+        Some(others.iter().fold((*first).clone(), |both, list| both.common(list)))
+    }
+
     /// Returns the rules that were skipped on any member.
-    fn skipped_rules(&self) -> SkippedRules {
+    fn skipped_rules(&self) -> RuleList {
         let members = self.by_run.iter().zip(&self.runs);
         let mut lists = members
             .flat_map(|(kernels, run)| kernels.iter().filter_map(|kernel| run.skipped_on(kernel)));

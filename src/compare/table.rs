@@ -297,6 +297,7 @@ fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
         devices: devices(runs).into_iter().map(str::to_owned).collect(),
         time_s: Seconds::new(median(&counted).unwrap_or(0.0)),
         launches: median(&launches).unwrap_or(0.0),
+        warmup: warmup(runs),
         kernels: joined.members.len(),
         commits,
         spread: shifts::deviation(&logs),

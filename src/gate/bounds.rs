@@ -3,6 +3,7 @@
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Bound, Metric, Policy};
 use super::value::{Allowed, Value};
+use super::words;
 use crate::analysis::is_communication;
 use crate::compare::{self, Lone, Measured, Run};
 use crate::rules::Severity;
@@ -40,14 +41,8 @@ pub(super) fn judge(current: &[Run], policy: &Policy) -> Vec<Check> {
 
 fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy) -> Vec<Check> {
     if bound.metric == Metric::Total {
-        let times = current.iter().map(|run| Some(Known::exactly(run.whole_s())));
-        return vec![check(
-            bound,
-            Subject::Run,
-            &times.collect::<Vec<_>>(),
-            Some(Share::new(1.0)),
-            policy,
-        )];
+        let times: Vec<Known> = current.iter().map(|run| Known::exactly(run.whole_s())).collect();
+        return vec![check(bound, Subject::Run, &times, Some(Share::new(1.0)), policy)];
     }
     let fits = |kernel: &&Kernel| bound.selector.fits(&kernel.0.name, &kernel.0.measured);
     let meant: Vec<&Kernel> =
@@ -75,8 +70,14 @@ fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy)
             let message = format!("share is unknown, but min-share of bound {name:?} needs it");
             return Some(no_data(bound, subject, message, policy));
         }
-        let known: Vec<_> = by_run.iter().map(|measured| value(bound, measured)).collect();
-        Some(check(bound, subject, &known, share, policy))
+        // Where one run does not know it, nothing is known.
+        let known = by_run.iter().map(|measured| value(bound, measured).ok_or(measured));
+        Some(match known.collect::<Result<Vec<Known>, &Measured>>() {
+            Ok(known) => check(bound, subject, &known, share, policy),
+            Err(measured) => {
+                Check { share, ..no_data(bound, subject, unknown(bound, measured), policy) }
+            }
+        })
     };
     let checks: Vec<Check> = meant.iter().filter_map(of_kernel).collect();
     if checks.is_empty() {
@@ -152,9 +153,18 @@ fn value(bound: &Bound, measured: &Measured) -> Option<Known> {
 /// metrics, which no built-in one has without a time.
 fn is_examined(bound: &Bound, measured: &Measured) -> bool {
     match &bound.rule {
-        Some(rule) => !measured.skipped_rules.has(rule),
+        Some(rule) => measured.is_judged_by(rule) != Some(false),
         None => measured.time_s.is_some(),
     }
+}
+
+/// Says why a bound cannot be checked on a kernel.
+fn unknown(bound: &Bound, measured: &Measured) -> String {
+    let why = match &bound.rule {
+        Some(rule) => words::not_judged(&[rule], measured),
+        None => format!("{} is unknown", bound.metric.key()),
+    };
+    format!("{why}, but bound {:?} needs it", bound.name)
 }
 
 /// The most that headroom can be; infinite where nothing is certainly needed.
@@ -163,28 +173,21 @@ fn most_headroom(measured: &Measured) -> Option<f64> {
     Some(measured.headroom_high.map_or(f64::INFINITY, Factor::get))
 }
 
-/// Checks what each run says; where one does not know it, nothing is known.
+/// Checks the median of what the runs say.
 fn check(
     bound: &Bound,
     subject: Subject,
-    by_run: &[Option<Known>],
+    by_run: &[Known],
     share: Option<Share>,
     policy: &Policy,
 ) -> Check {
     let rule = format!("bound:{}", bound.name);
     let key = bound.metric.key();
-    let all = by_run.iter().copied().collect::<Option<Vec<Known>>>().unwrap_or_default();
-    let Some(known) = Known::median(&all) else {
-        let message = match &bound.rule {
-            Some(rule) => format!(
-                "rule {rule} was skipped because a metric is missing, but bound {:?} needs it",
-                bound.name
-            ),
-            None => format!("{key} is unknown, but bound {:?} needs it", bound.name),
-        };
+    let Some(known) = Known::median(by_run) else {
+        let message = format!("{key} is unknown, but bound {:?} needs it", bound.name);
         return Check { share, ..no_data(bound, subject, message, policy) };
     };
-    let of_runs = match all.len() {
+    let of_runs = match by_run.len() {
         1 => String::new(),
         runs => format!(", the median of {runs} runs"),
     };
@@ -206,7 +209,7 @@ fn check(
         }
         None => {
             let limit = bound.min.or(bound.max);
-            let beyond = all.iter().filter(|run| broken(bound, run).is_some()).count();
+            let beyond = by_run.iter().filter(|run| broken(bound, run).is_some()).count();
             let beyond = match beyond {
                 0 => String::new(),
                 1 => format!("; 1 of them is beyond bound {:?}", bound.name),
@@ -506,6 +509,13 @@ mod tests {
         for rule in [Some("tail-effect"), None] {
             assert_eq!(verdicts(&of(rule, &runs)), [Verdict::Unchanged; 2], "{rule:?}");
         }
+        // A rule that is switched off found nothing either.
+        let mut ran = runs.clone();
+        ran[0].rules = Some(vec!["uncoalesced-access".to_owned()].into());
+        assert_eq!(verdicts(&of(Some("uncoalesced-access"), &ran)), verdicts(&found));
+        let off = of(Some("tail-effect"), &ran);
+        assert_eq!(verdicts(&off), [Verdict::NoData; 2]);
+        assert_eq!(off[0].message, "rule tail-effect did not run, but bound \"cap\" needs it");
         // Documents of earlier versions do not say what was skipped.
         let mut early = runs;
         early[0].skipped_rules.clear();

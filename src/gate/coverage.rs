@@ -84,11 +84,11 @@ pub(super) fn of_bounds(checks: &[Check]) -> Option<Check> {
     let all = bounds.count();
     (lacking == all).then(|| {
         let what = if all == 1 {
-            "the only check of a bound lacks".to_owned()
+            "the only check of a bound lacks the data it asks for".to_owned()
         } else {
-            format!("all {all} checks of bounds lack")
+            format!("all {all} checks of bounds lack the data they ask for")
         };
-        inconclusive("no-data", Verdict::NoData, format!("{what} the data that it asks for"))
+        inconclusive("no-data", Verdict::NoData, what)
     })
 }
 

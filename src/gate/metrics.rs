@@ -215,15 +215,16 @@ fn floor(comparison: &Comparison, change: &Change, metric: Metric) -> Shift {
     own.floor.max(spread * DEVIATIONS).max(LEAST_NOISE.shift())
 }
 
-/// Checks for findings that the baseline does not have: what a rule found that was skipped there may not be new, and one
-/// that is only skipped now may have found something.
+/// Checks for findings that the baseline does not have: what a rule found that did not judge the kernel there may not be
+/// new, and one that is only skipped now may have found something. One that runs no longer was switched off on purpose.
 fn findings(change: &Change, limit: &Limit, policy: &Policy) -> Option<Check> {
     let (before, after) = (&change.before, &change.after);
     let least = limit.severity.unwrap_or(Severity::Info);
     // By rule alone: a severity follows the share of time, and may flip without any change.
     let had = |rule: &str| before.findings.iter().any(|(known, _)| known == rule);
     let found = after.findings.iter().filter(|(rule, severity)| *severity >= least && !had(rule));
-    let (open, new): (Vec<_>, Vec<_>) = found.partition(|(rule, _)| before.skipped_rules.has(rule));
+    let (open, new): (Vec<_>, Vec<_>) =
+        found.partition(|(rule, _)| before.is_judged_by(rule) == Some(false));
     let new: Vec<String> =
         new.iter().map(|(rule, severity)| format!("{rule} ({})", severity.label())).collect();
     let message = format!("new findings: {}", new.join(", "));
@@ -235,16 +236,18 @@ fn findings(change: &Change, limit: &Limit, policy: &Policy) -> Option<Check> {
         ..of_kernel(change, limit, message)
     });
     let open: Vec<&str> = open.iter().map(|(rule, _)| rule.as_str()).collect();
-    // A baseline of which nothing was skipped is of an earlier version, or no rule looked at the kernel.
+    // What the baseline does not say, as in documents of earlier versions, is no difference.
     let judged_before = |rule: &&str| {
-        let is_known = !before.skipped_rules.is_empty() && !before.skipped_rules.has(rule);
-        is_known && !had(rule) && !after.findings.iter().any(|(found, _)| found == rule)
+        before.is_judged_by(rule) == Some(true)
+            && !had(rule)
+            && !after.findings.iter().any(|(found, _)| found == rule)
     };
     let lost: Vec<&str> = after.skipped_rules.iter().filter(judged_before).collect();
-    let skipped = [("the baseline", open), ("the current side", lost)];
-    let lacking = skipped.into_iter().find(|(_, rules)| !rules.is_empty()).map(|(side, rules)| {
+    let sides = [("the baseline", before, open), ("the current side", after, lost)];
+    let unjudged = sides.into_iter().find(|(.., rules)| !rules.is_empty());
+    let lacking = unjudged.map(|(side, measured, rules)| {
         let check = lacking(side, change, limit, policy);
-        let message = format!("{}: {}", check.message, words::skipped(&rules));
+        let message = format!("{}: {}", check.message, words::not_judged(&rules, measured));
         Check { message, ..check }
     });
     lacking.into_iter().chain(regression).max_by_key(|check| check.action)
@@ -364,21 +367,26 @@ mod tests {
         assert_eq!(check.message, "new findings: small-grid (high)");
         assert_eq!(check.after, Some(Value::count(1.0)));
     }
+
+    fn list(rules: &[&str]) -> crate::compare::RuleList {
+        rules.iter().map(|&rule| rule.to_owned()).collect::<Vec<_>>().into()
+    }
+
     /// Of three rules the baseline judged two; nothing is known of the third there.
     #[test]
-    fn a_rule_that_was_skipped_on_a_side_is_no_data() {
-        let skipped = |rules: &[&str]| -> crate::compare::SkippedRules {
-            rules.iter().map(|&rule| rule.to_owned()).collect::<Vec<_>>().into()
-        };
-        let found = |[before, after]: [&[&str]; 2], rules: &[&str]| {
+    fn a_rule_that_did_not_judge_a_side_is_no_data() {
+        const RAN: [&str; 6] = ["small-grid", "a", "b", "c", "d", "e"];
+        let of = |ran: Option<&[&str]>, [before, after]: [&[&str]; 2], rules: &[&str]| {
             let checks = judged(Metric::Findings, |measured, is_after| {
-                measured.skipped_rules = skipped(if is_after { after } else { before });
+                measured.rules = if is_after { Some(list(&RAN)) } else { ran.map(list) };
+                measured.skipped_rules = list(if is_after { after } else { before });
                 let rules = rules.iter().filter(|_| is_after);
                 measured.findings = rules.map(|&rule| (rule.to_owned(), Severity::High)).collect();
             });
             assert!(checks.len() < 2, "{checks:?}");
             checks.first().map(|check| (check.verdict, check.message.clone()))
         };
+        let found = |skipped, rules| of(Some(&RAN), skipped, rules);
         let limited = "findings is limited by the policy but missing in";
         let no_data = |text: &str| Some((Verdict::NoData, format!("{limited} {text}")));
         let open = no_data("the baseline: rule small-grid was skipped because a metric is missing");
@@ -387,9 +395,18 @@ mod tests {
             "the current side: rules b, c, d and 1 more were skipped because metrics are missing",
         );
         assert_eq!(found([&["a"], &["a", "b", "c", "d", "e"]], &[]), lost);
+        // A baseline with every metric, of which the current side lacks one.
+        let lost = no_data("the current side: rule a was skipped because a metric is missing");
+        assert_eq!(found([&[], &["a"]], &[]), lost);
         // What both lack has not changed, and documents of earlier versions say nothing.
         assert_eq!(found([&["a", "b"], &["b"]], &[]), None);
-        assert_eq!(found([&[], &["a", "b"]], &[]), None);
+        assert_eq!(of(None, [&[], &["a", "b"]], &[]), None);
+        let new = of(None, [&[], &[]], &["small-grid"]).unwrap();
+        assert_eq!(new.0, Verdict::Regression);
+        // A rule that is newer than the baseline, or was switched off there; one that is switched off now is not missed.
+        let added = no_data("the baseline: rule small-grid did not run");
+        assert_eq!(of(Some(&["a", "b"]), [&[], &[]], &["small-grid"]), added);
+        assert_eq!(of(Some(&["a", "z"]), [&[], &[]], &[]), None);
         // What is new for certain decides.
         let new = found([&["a"], &["a", "b"]], &["small-grid"]);
         assert_eq!(new, Some((Verdict::Regression, "new findings: small-grid (high)".to_owned())));

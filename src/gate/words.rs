@@ -5,7 +5,7 @@ use super::decision::{Check, Subject, Verdict};
 use super::policy::{GateWaiver, Limit, Metric};
 use super::thresholds::{BEYOND_ROOF, MORE_RUNS, SHOWN_SHIFT, UNDECLARED};
 use super::value::Value;
-use crate::compare::{Change, Comparison, Counted, Evidence, MatchLevel, OddRun, Unit};
+use crate::compare::{Change, Comparison, Counted, Evidence, MatchLevel, Measured, OddRun, Unit};
 use crate::units::{
     self, Bytes, Factor, Flops, RelativeChange, Seconds, Share, Shift, change_interval,
     change_limit, digits,
@@ -167,18 +167,33 @@ pub(super) fn too_small(counts: bool, limit: &Limit, delta: Option<Seconds>) -> 
     }
 }
 
-/// Says which rules were skipped.
-pub(super) fn skipped(rules: &[&str]) -> String {
+/// Says why rules did not judge a kernel: a metric is missing, or they did not run.
+pub(super) fn not_judged(rules: &[&str], measured: &Measured) -> String {
+    let (skipped, absent): (Vec<&str>, Vec<&str>) =
+        rules.iter().partition(|rule| measured.skipped_rules.has(rule));
+    let of = |rules: &[&str], one: &str, several: &str| match rules {
+        [] => None,
+        [rule] => Some(format!("rule {rule} {one}")),
+        _ => Some(format!("rules {} {several}", first_of(rules))),
+    };
+    let skipped = of(
+        &skipped,
+        "was skipped because a metric is missing",
+        "were skipped because metrics are missing",
+    );
+    let absent = of(&absent, "did not run", "did not run");
+    skipped.into_iter().chain(absent).collect::<Vec<String>>().join("; ")
+}
+
+/// Names the first rules of a list, and counts the others.
+fn first_of(rules: &[&str]) -> String {
     const NAMED: usize = 3;
-    if let [rule] = rules {
-        return format!("rule {rule} was skipped because a metric is missing");
-    }
     let named = &rules[..rules.len().min(NAMED)];
     let more = match rules.len() - named.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("rules {}{more} were skipped because metrics are missing", named.join(", "))
+    format!("{}{more}", named.join(", "))
 }
 
 /// Says that a waiver has accepted nothing, of kernels that are there or not.

@@ -477,6 +477,7 @@ pub(super) mod tests {
             measured_s: Seconds::new(total),
             warmup: 0,
             quantities: Vec::new(),
+            rules: None,
             skipped_rules: Vec::new(),
             kernels,
             fingerprint: format!("{sum:016x}{sum:016x}"),

@@ -100,6 +100,12 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.id == id).copied()
 }
 
+/// Whether a rule looks at the whole run, and not at kernels: a built-in one, as custom ones never do.
+#[must_use]
+pub fn is_of_run(id: &str) -> bool {
+    rule(id).is_some_and(|rule| matches!(rule.check, Check::Run(_)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{FORMER, RULES, Rule, aliases, rule};

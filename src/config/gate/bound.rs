@@ -9,7 +9,7 @@ use crate::config::error::ConfigError;
 use crate::config::place::Place;
 use crate::config::wire::{Amount, CategoryKey, Spanned};
 use crate::gate::{Action, Bound, Metric};
-use crate::rules::{Custom, Severity};
+use crate::rules::{self, Custom, Severity};
 use crate::units::Share;
 
 /// A bound on a run, which needs no baseline.
@@ -37,7 +37,7 @@ pub(super) struct Wire {
     /// For findings: counts only those of this severity or above.
     #[schemars(with = "Option<Severity>")]
     severity: Option<Spanned<String>>,
-    /// For findings: counts only those of this rule.
+    /// For findings: counts only those of this rule, which must be one that looks at kernels.
     rule: Option<Spanned<String>>,
     /// Action on a violation; default `fail`.
     #[schemars(with = "Option<Action>")]
@@ -94,7 +94,14 @@ impl Place<'_> {
             None => None,
             Some(rule) => {
                 self.only_findings("rule", metric, &rule)?;
-                Some(self.any_rule(rule, custom)?)
+                let span = rule.span();
+                let rule = self.any_rule(rule, custom)?;
+                if rules::is_of_run(&rule) {
+                    let message = format!("rule {rule} looks at the whole run, not at kernels");
+                    let help = "bound the findings of a rule on kernels, or what this one measures, such as the metric total";
+                    return Err(self.wrong(&span, message, help));
+                }
+                Some(rule)
             }
         };
         let action = self.action("action", wire.action.as_ref(), Action::Fail)?;

@@ -169,6 +169,19 @@ fn what_is_wrong_in_the_table_is_located_and_the_way_out_named() {
 }
 
 #[test]
+fn a_bound_on_a_rule_of_the_run_is_refused() {
+    let bound = "[[gate.bound]]\nname = \"n\"\nmetric = \"findings\"\nmax = 0\n";
+    refuses(&[
+        (
+            &format!("{bound}rule = ^\"host-bound\""),
+            "rule host-bound looks at the whole run, not at kernels; bound the findings of a rule on kernels",
+        ),
+        (&format!("{bound}rule = ^\"tail-efect\""), "unknown rule \"tail-efect\""),
+    ]);
+    assert!(Config::parse("rooflint.toml", &format!("{bound}rule = \"tail-effect\"")).is_ok());
+}
+
+#[test]
 fn what_is_wrong_in_a_limit_is_located_and_the_way_out_named() {
     refuses(&[
         (

@@ -301,6 +301,13 @@ fn side(side: &Side) -> String {
         count_of(side.launches),
         count(side.kernels as u64, "kernel", "kernels"),
     );
+    match side.warmup {
+        0 => {}
+        1 => text.push_str(", the first launch of each left out of the time"),
+        first => {
+            text.push_str(&format!(", the first {first} launches of each left out of the time"))
+        }
+    }
     if let Some(spread) = side.spread {
         text.push_str(&format!(", run-to-run spread {}", percent(spread.change().get())));
     }

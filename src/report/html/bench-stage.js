@@ -97,8 +97,8 @@ function moveStage(s, law, moment) {
   benchStage.cells.forEach((cell, sm) => {
     const has = !isLaunching && blocksAt(s, law, sm, done) > 0;
     const computes = has && (done * TURNS + sm * 0.618) % 1 < duty + 1e-9;
-    occupied += has;
-    computing += computes;
+    if (has) occupied += 1;
+    if (computes) computing += 1;
     cell.setAttribute("class", computes ? "bench-sm on" : has ? "bench-sm waits" : "bench-sm");
   });
   return { isLaunching, done, occupied, computing };

@@ -19,7 +19,7 @@ const bench = {
   device: BENCH.chosen, pipe: null, form: null, sizes: {}, dtype: 0, name: "", case: null,
   // Whether what a kernel computes was not counted.
   isUncounted: false,
-  s: null, law: null, moment: 1, playing: false, speed: 1, last: 0, moveRace: () => {}, note: "",
+  s: null, law: null, moment: 1, playing: false, speed: 1, last: 0, moveRace: (_moment) => {}, note: "",
 };
 
 /** A number as people write it: 3.35T, 64Ki, 2e9, and 16,384 where it is whole; null if it is none. */
@@ -168,7 +168,7 @@ function chooseCase(key) {
   bench.case = key;
   bench.name = "";
   // The explanation stays while things are varied.
-  for (const one of document.querySelectorAll(".lesson")) one.hidden = one.id !== `lesson-${key}`;
+  for (const one of document.querySelectorAll(".lesson")) one.toggleAttribute("hidden", one.id !== `lesson-${key}`);
   rebuildBench();
   replay();
 }
@@ -271,7 +271,7 @@ function drawBench() {
   byId("bench-says").replaceChildren(make("strong", {}, title), `: ${rest}`);
   byId("bench").dataset.bound = bound;
   for (const [key, show] of benchInputs) show(key.startsWith("size-") ? bench.sizes[key.slice(5)] : s[key]);
-  for (const one of document.querySelectorAll("[data-case]")) one.setAttribute("aria-pressed", one.dataset.case === bench.case);
+  for (const one of document.querySelectorAll("[data-case]")) one.setAttribute("aria-pressed", String(one.getAttribute("data-case") === bench.case));
   byId("bench-sums").replaceChildren(make("table", {}, make("caption", {}, "The arithmetic"), make("tbody", {},
     ...benchSums(s, law).map(([symbol, value, why]) => make("tr", {}, make("th", { scope: "row" }, symbol), make("td", { class: "n" }, value), make("td", {}, why))))));
   buildStage(byId("bench-stage"), s);
@@ -344,7 +344,7 @@ function buildTransport() {
 function startBench() {
   bench.s = { bandwidth: 1, peak: 1, onChip: null, sms: 1, clock: null, fixed: BENCH.fixed, operations: 1, bytes: 1, reuse: 1, blocks: 1, resident: 1 };
   buildTransport();
-  for (const one of document.querySelectorAll("[data-case]")) one.addEventListener("click", () => chooseCase(one.dataset.case));
+  for (const one of document.querySelectorAll("[data-case]")) one.addEventListener("click", () => chooseCase(one.getAttribute("data-case")));
   takeDevice(bench.device);
   chooseCase(BENCH.cases[0].key);
   let wide = 0;

@@ -248,7 +248,8 @@ fn measured(time_s: f64, name: &str) -> Measured {
         shape: "108 / 256".to_owned(),
         device: DEVICE.to_owned(),
         findings: vec![("low-occupancy".to_owned(), rooflint::rules::Severity::Medium)],
-        skipped_rules: rooflint::compare::SkippedRules::default(),
+        rules: None,
+        skipped_rules: rooflint::compare::RuleList::default(),
     }
 }
 
@@ -258,6 +259,7 @@ fn comparison() -> Comparison {
         devices: vec![DEVICE.to_owned()],
         time_s: Seconds::new(time_s),
         launches: 288.0,
+        warmup: 0,
         kernels: 12,
         commits: vec![if name == "main" { "4f2a91c" } else { "b07d3ee" }.to_owned()],
         spread: Some(Shift::new(0.0061)),

@@ -21,6 +21,7 @@ interface Kernels {
 interface Data {
   total: number;
   threshold: number;
+  farthest: number;
   fixed: number;
   near: number;
   full_names: boolean;

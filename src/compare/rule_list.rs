@@ -1,4 +1,4 @@
-//! The rules that were skipped on a kernel, as a run keeps them.
+//! Lists of rules, as a run keeps them: those that ran, and those that were skipped on a kernel.
 
 use std::sync::Arc;
 
@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules;
 
-/// Rules that were skipped on kernels because a metric is missing: whether they would fire there is unknown. Kernels
-/// with the same rules share them.
+/// A list of rules, each once. Kernels with the same list share it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
-pub struct SkippedRules(Arc<[String]>);
+pub struct RuleList(Arc<[String]>);
 
-impl From<Vec<String>> for SkippedRules {
+impl From<Vec<String>> for RuleList {
     fn from(mut rules: Vec<String>) -> Self {
         rules.sort_unstable();
         rules.dedup();
@@ -21,23 +20,23 @@ impl From<Vec<String>> for SkippedRules {
     }
 }
 
-impl From<SkippedRules> for Vec<String> {
-    fn from(rules: SkippedRules) -> Self {
+impl From<RuleList> for Vec<String> {
+    fn from(rules: RuleList) -> Self {
         rules.0.to_vec()
     }
 }
 
-impl SkippedRules {
-    /// Returns `true` if no rule was skipped, or the document does not say.
+impl RuleList {
+    /// Returns `true` if it has no rule.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns `true` if this rule was skipped.
+    /// Returns `true` if this rule is among them.
     #[must_use]
     pub fn has(&self, rule: &str) -> bool {
-        self.iter().any(|skipped| skipped == rule)
+        self.iter().any(|one| one == rule)
     }
 
     /// Iterates over the rules, by the names that they have today.
@@ -54,8 +53,7 @@ impl SkippedRules {
     }
 
     /// Returns the rules that are in both lists.
-    #[cfg(feature = "frames")]
-    fn common(&self, other: &Self) -> Self {
+    pub(super) fn common(&self, other: &Self) -> Self {
         let both = self.0.iter().filter(|rule| other.0.contains(rule));
         both.cloned().collect::<Vec<String>>().into()
     }
@@ -64,12 +62,12 @@ impl SkippedRules {
 /// Different lists, each once.
 #[cfg(feature = "frames")]
 #[derive(Debug, Default)]
-pub(super) struct Lists(Vec<SkippedRules>);
+pub(super) struct Lists(Vec<RuleList>);
 
 #[cfg(feature = "frames")]
 impl Lists {
     /// Returns the place of a list.
-    pub(super) fn place(&mut self, list: SkippedRules) -> Option<u32> {
+    pub(super) fn place(&mut self, list: RuleList) -> Option<u32> {
         if list.is_empty() {
             return None;
         }
@@ -91,7 +89,7 @@ impl Lists {
         self.place(both)
     }
 
-    pub(super) fn into_inner(self) -> Vec<SkippedRules> {
+    pub(super) fn into_inner(self) -> Vec<RuleList> {
         self.0
     }
 }
@@ -100,7 +98,7 @@ impl Lists {
 mod tests {
     use super::*;
 
-    fn list(rules: &[&str]) -> SkippedRules {
+    fn list(rules: &[&str]) -> RuleList {
         rules.iter().map(|&rule| rule.to_owned()).collect::<Vec<String>>().into()
     }
 
