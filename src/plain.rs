@@ -174,12 +174,11 @@ fn words(message: &str) -> (String, String) {
     let quoted = |text: &str| text.split('`').nth(1).unwrap_or_default().to_owned();
     if first.starts_with("unknown field") {
         let (key, known) = (quoted(first), names(expected.unwrap_or_default()));
-        let help = match nearest(&key, &known) {
-            _ if known.is_empty() => "remove it; this table has no keys".to_owned(),
-            Some(near) => {
-                format!("did you mean \"{near}\"? the keys here are {}", known.join(", "))
-            }
-            None => format!("the keys here are {}", known.join(", ")),
+        let near = did_you_mean(&key, known.iter().copied());
+        let help = if known.is_empty() {
+            "remove it; this table has no keys".to_owned()
+        } else {
+            format!("{near}the keys here are {}", known.join(", "))
         };
         return (format!("unknown key \"{key}\""), help);
     }
@@ -196,8 +195,8 @@ fn words(message: &str) -> (String, String) {
     }
     if first.starts_with("unknown variant") {
         let (value, known) = (quoted(first), names(expected.unwrap_or_default()));
-        let near = nearest(&value, &known).map(|near| format!("did you mean \"{near}\"? "));
-        let help = format!("{}it is one of {}", near.unwrap_or_default(), known.join(", "));
+        let near = did_you_mean(&value, known.iter().copied());
+        let help = format!("{near}it is one of {}", known.join(", "));
         return (format!("unknown value \"{value}\""), help);
     }
     for start in ["invalid type: ", "invalid value: "] {
@@ -254,10 +253,14 @@ pub(crate) fn distance(one: &str, two: &str) -> usize {
     if one == two { 0 } else { lengths[0].max(lengths[1]) }
 }
 
-/// The name that was probably meant.
-fn nearest<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
-    let near = names.iter().map(|name| (likeness(text, name), *name));
-    near.filter(|(alike, _)| *alike > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+/// Asks for the known word that was probably meant, such as `did you mean "tail-effect"? `, before what else can be done;
+/// empty where none is like it.
+pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    /// Words that are less alike are not what was meant.
+    const ALIKE: f64 = 0.8;
+    let near = known.into_iter().map(|name| (likeness(word, name), name));
+    let near = near.filter(|(alike, _)| *alike > ALIKE).max_by(|a, b| a.0.total_cmp(&b.0));
+    near.map_or_else(String::new, |(_, name)| format!("did you mean {name:?}? "))
 }
 
 /// What a parser wants, for people.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::ranks::{Rank, Ranks, Spread};
 use crate::model::Profile;
 use crate::table::frames::{By, FrameError, sums};
-use crate::units::Seconds;
+use crate::units::{Seconds, median};
 
 /// Number of kernels listed with their spread.
 const SPREADS: usize = 5;
@@ -42,12 +42,12 @@ pub fn compare_inputs(profile: &Profile) -> Result<Ranks, FrameError> {
 fn spread(kernel: &str, mut inputs: Vec<(f64, usize)>) -> Spread {
     inputs.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1)));
     let (least, greatest) = (inputs[0], inputs[inputs.len() - 1]);
-    let median = f64::midpoint(inputs[(inputs.len() - 1) / 2].0, inputs[inputs.len() / 2].0);
+    let times: Vec<f64> = inputs.iter().map(|(time, _)| *time).collect();
     Spread {
         kernel: kernel.to_owned(),
         sources: inputs.len() as u64,
         least: Seconds::new(least.0),
-        median: Seconds::new(median),
+        median: Seconds::new(median(&times).unwrap_or_default()),
         greatest: Seconds::new(greatest.0),
         slowest: greatest.1,
     }

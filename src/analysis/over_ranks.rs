@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::sketch::Sketch;
-use crate::units::{Hertz, Seconds};
+use crate::units::{Hertz, Seconds, median};
 
 /// A rank of a run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,9 +142,7 @@ impl KernelRanks {
             return sketch.median();
         }
         let known = &self.times[self.times.partition_point(|time| *time <= 0.0)..];
-        let last = known.len().checked_sub(1)?;
-        let (low, high) = (known[last / 2], known[last.div_ceil(2)]);
-        Some(Seconds::new(f64::midpoint(low, high)))
+        median(known).map(Seconds::new)
     }
 }
 

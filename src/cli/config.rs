@@ -6,6 +6,7 @@ use super::args::{Advice, Configuration};
 use super::exit::{Code, Failure};
 use super::terminal::Terminal;
 use crate::config::{self, Config};
+use crate::plain;
 use crate::rules::{self, Custom, RULES};
 
 /// The file that holds for a command, and files beside it that are not read.
@@ -57,15 +58,10 @@ pub(super) fn load(advice: &Advice, terminal: &Terminal) -> Result<Config, Failu
 
 /// The error for a word that names no rule.
 pub(super) fn no_rule(word: &str, custom: &[Custom]) -> Failure {
-    /// Words that are less alike are not what was meant.
-    const ALIKE: f64 = 0.6;
     let all = RULES.iter().map(|rule| rule.id).chain(custom.iter().map(|rule| &*rule.id));
-    let scored = all.map(|id| (crate::plain::likeness(id, word), id));
-    let nearest = scored.max_by(|one, two| one.0.total_cmp(&two.0));
-    let nearest = nearest.filter(|(score, _)| *score > ALIKE);
-    let nearest = nearest.map_or_else(String::new, |(_, id)| format!("; did you mean {id:?}?"));
-    Failure::usage(format!("unknown rule {word:?}{nearest}"))
-        .help("list them with `rooflint rules`")
+    let near = plain::did_you_mean(word, all);
+    Failure::usage(format!("unknown rule {word:?}"))
+        .help(format!("{near}list them with `rooflint rules`"))
 }
 
 /// The nearest configuration, here or in a folder above, and the other ones in its folder.

@@ -6,8 +6,7 @@ use super::comparison::{Contribution, ContributionKind, Contributions};
 use super::evidence::{Inferred, Lone, ProposalKind};
 use super::rows::Row;
 use super::sides::{Group, Joined};
-use super::statistics::median;
-use crate::units::{Factor, Seconds};
+use crate::units::{Factor, Seconds, median};
 
 /// The parts in order, and what is left of the change.
 pub(super) fn sorted(mut parts: Vec<Contribution>, change_s: Seconds) -> Contributions {

@@ -6,8 +6,8 @@ use super::evidence::{Change, Evidence, Inferred, OfAll};
 use super::rows::{RUNS_OF_BOTH, Row, Shared, Table};
 use super::shifts;
 use super::sides::Group;
-use super::statistics::{median, rank_test};
-use crate::units::{Probability, Seconds, Shift};
+use super::statistics::rank_test;
+use crate::units::{Probability, Seconds, Shift, median};
 
 /// The shift of a kernel as measured, and with the global shift subtracted.
 #[derive(Default)]

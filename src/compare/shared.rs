@@ -9,9 +9,9 @@ use super::run::Run;
 use super::shifts;
 use super::sides::{Group, Joined};
 use super::split::split;
-use super::statistics::{Prior, mean, median, robust_deviation, weighted_median};
+use super::statistics::{Prior, mean, robust_deviation, weighted_median};
 use crate::plain::counted;
-use crate::units::{Factor, Seconds, Share, Shift};
+use crate::units::{Factor, Seconds, Share, Shift, median};
 
 /// Kernels that must agree before the global shift is subtracted, with one run per side: a median
 /// of fewer is moved by two or three that changed.

@@ -7,10 +7,10 @@ use super::evidence::{Counted, Lone, Measured, WorkChange};
 use super::pairing::Identity;
 use super::rule_list::RuleList;
 use super::run::{Run, RunKernel};
-use super::statistics::{median, pseudomedian};
+use super::statistics::pseudomedian;
 use crate::analysis::least_headroom;
 use crate::rules::Severity;
-use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share, Shift};
+use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share, Shift, median};
 
 /// Headroom is certain if uncounted work, or counts that may be too high, change the roofline time by no more than 5%, the smallest
 /// change that fails a default policy.

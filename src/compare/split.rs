@@ -1,6 +1,7 @@
 //! Whether a shift is shared by all kernels, or by most of them while others stay.
 
-use super::statistics::{median, robust_deviation};
+use super::statistics::robust_deviation;
+use crate::units::median;
 
 /// Most kernels moved by less than 2%: a clock does that, and the limits of a policy are larger.
 const LEAST: f64 = 0.02;

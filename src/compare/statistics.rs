@@ -13,6 +13,8 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::digamma;
 
+use crate::units::{median, median_of};
+
 /// Two-sided target confidence of intervals: the deciding end has a confidence of 95%.
 pub(crate) const CONFIDENCE: f64 = 0.90;
 
@@ -44,27 +46,6 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 pub(crate) fn squares(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|value| (value - mean).powi(2)).sum()
-}
-
-/// Returns the median, which is the mean of the two middle values for an even number; `None` for no
-/// values.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    middle(&mut values.to_vec())
-}
-
-/// Returns the median and reorders the values.
-fn middle(values: &mut [f64]) -> Option<f64> {
-    let length = values.len();
-    if length == 0 {
-        return None;
-    }
-    let (below, upper, _) = values.select_nth_unstable_by(length / 2, f64::total_cmp);
-    let upper = *upper;
-    if length % 2 == 1 {
-        return Some(upper);
-    }
-    let lower = below.iter().copied().max_by(f64::total_cmp).unwrap_or(upper);
-    Some(f64::midpoint(lower, upper))
 }
 
 /// Returns the weighted median: half of the weight lies on either side.
@@ -102,7 +83,7 @@ pub(crate) fn pseudomedian(values: &[f64]) -> Option<f64> {
     for (at, one) in values.iter().enumerate() {
         averages.extend(values[at..].iter().map(|two| f64::midpoint(*one, *two)));
     }
-    middle(&mut averages)
+    median_of(&mut averages)
 }
 
 /// A shift between two samples, and its distribution-free interval.
@@ -123,7 +104,7 @@ pub(crate) fn hodges_lehmann(before: &[f64], after: &[f64]) -> Option<Shift> {
     for one in before {
         differences.extend(after.iter().map(|two| two - one));
     }
-    let estimate = middle(&mut differences)?;
+    let estimate = median_of(&mut differences)?;
     let (cut, tail) = cut(before.len(), after.len());
     let last = differences.len() - 1;
     let low = *differences.select_nth_unstable_by(cut, f64::total_cmp).1;
@@ -369,10 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_are_in_the_middle() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+    fn weights_and_pairs_have_a_middle() {
         assert_eq!(weighted_median(&[(1.0, 1.0), (2.0, 5.0), (3.0, 1.0)]), Some(2.0));
         assert_eq!(weighted_median(&[(1.0, 1.0), (2.0, 1.0)]), Some(1.5));
         assert_eq!(weighted_median(&[(1.0, 0.0)]), None);

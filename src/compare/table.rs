@@ -14,8 +14,7 @@ use super::rows::{Row, Shared, Table};
 use super::run::Run;
 use super::shifts;
 use super::sides::Joined;
-use super::statistics::median;
-use crate::units::{Factor, Seconds, Shift};
+use crate::units::{Factor, Seconds, Shift, median};
 
 /// Resolution of profilers that report whole microseconds.
 const MICROSECOND: Seconds = Seconds::new(1e-6);

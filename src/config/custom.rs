@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::error::ConfigError;
 use super::place::Place;
 use super::wire::Spanned;
+use crate::plain;
 use crate::rules::{self, Custom, Expression, Fault, Over, Severity, Template};
 
 /// A rule of the user's own: a condition over columns, and what to say where it holds.
@@ -86,9 +87,9 @@ impl Place<'_> {
         let known = all.iter().copied().find(|one| label(*one) == word.get_ref());
         known.ok_or_else(|| {
             let words: Vec<&str> = all.iter().map(|one| label(*one)).collect();
-            let nearest = rules::nearest(word.get_ref(), words.iter().copied());
+            let near = plain::did_you_mean(word.get_ref(), words.iter().copied());
             let message = format!("{key} cannot be {:?}", word.get_ref());
-            let help = format!("{nearest}it is one of {}", words.join(", "));
+            let help = format!("{near}it is one of {}", words.join(", "));
             self.wrong(&word.span(), message, help)
         })
     }

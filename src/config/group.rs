@@ -7,7 +7,7 @@ use super::error::ConfigError;
 use super::place::Place;
 use super::wire::{CategoryKey, KindKey, Spanned};
 use crate::analysis::Group;
-use crate::rules;
+use crate::plain;
 use crate::taxonomy::{Category, Kind};
 
 /// Kernels that are looked at together: those that fit all that is said.
@@ -102,9 +102,9 @@ fn word<T>(
     let Some(word) = word else { return Ok(None) };
     let found = known(word.get_ref()).ok_or_else(|| {
         let all = all();
-        let nearest = rules::nearest(word.get_ref(), all.iter().copied());
+        let near = plain::did_you_mean(word.get_ref(), all.iter().copied());
         let message = format!("no {what} is called {:?}", word.get_ref());
-        place.wrong(&word.span(), message, format!("{nearest}it is one of {}", all.join(", ")))
+        place.wrong(&word.span(), message, format!("{near}it is one of {}", all.join(", ")))
     })?;
     Ok(Some(found))
 }

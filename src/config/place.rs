@@ -53,9 +53,9 @@ impl Place<'_> {
                 return self.wrong(&id.span(), message, "change its condition, `when`");
             }
             let all = RULES.iter().map(|rule| rule.id).chain(custom.iter().map(|rule| &*rule.id));
-            let nearest = rules::nearest(id.get_ref(), all);
+            let near = plain::did_you_mean(id.get_ref(), all);
             let message = format!("unknown rule {:?}", id.get_ref());
-            self.wrong(&id.span(), message, format!("{nearest}list them with `rooflint rules`"))
+            self.wrong(&id.span(), message, format!("{near}list them with `rooflint rules`"))
         })
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::ranks::{Rank, usual_devices};
 use crate::analysis::RankId;
 use crate::roofline::formula::STRAGGLES;
-use crate::units::Seconds;
+use crate::units::{Seconds, median};
 
 /// Part of the excess that a cause must explain.
 const EXPLAINS: f64 = 0.5;
@@ -57,13 +57,6 @@ pub struct Straggler {
     pub evidence: String,
 }
 
-/// Returns the middle of some values.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let last = values.len().checked_sub(1)?;
-    Some(f64::midpoint(values[last / 2], values[last.div_ceil(2)]))
-}
-
 /// Returns the time outside communication, in seconds.
 pub(super) fn compute(rank: &Rank) -> f64 {
     (rank.figures.measured - rank.figures.communication).get()
@@ -102,8 +95,10 @@ struct Usual {
 impl Usual {
     fn of(ranks: &[&Rank]) -> Self {
         let middle = |of: fn(&Rank) -> f64| {
-            median(ranks.iter().map(|rank| of(rank)).collect()).unwrap_or_default()
+            median(&ranks.iter().map(|rank| of(rank)).collect::<Vec<f64>>()).unwrap_or_default()
         };
+        let clocks = ranks.iter().filter_map(|rank| Some(rank.figures.clock?.get()));
+        let clocks: Vec<f64> = clocks.collect();
         Self {
             measured: middle(|rank| rank.figures.measured.get()),
             compute: middle(compute),
@@ -111,9 +106,7 @@ impl Usual {
             operations: middle(|rank| rank.figures.operations),
             bytes: middle(|rank| rank.figures.bytes),
             launches: middle(|rank| rank.figures.launches as f64),
-            clock: median(
-                ranks.iter().filter_map(|rank| Some(rank.figures.clock?.get())).collect(),
-            ),
+            clock: median(&clocks),
             devices: usual_devices(ranks.iter().copied()).cloned().unwrap_or_default(),
         }
     }

@@ -7,7 +7,7 @@ use super::words;
 use crate::analysis::is_communication;
 use crate::compare::{self, Lone, Measured, Run};
 use crate::rules::Severity;
-use crate::units::{Bytes, Dimension, Factor, Flops, Share, interval};
+use crate::units::{Bytes, Dimension, Factor, Flops, Share, interval, median};
 
 /// Ends closer than this ratio are shown as one value, because three digits would be the same.
 const ONE_VALUE: f64 = 0.999;
@@ -233,14 +233,7 @@ fn check(
 impl Known {
     /// The median of what several runs say, of both limits.
     fn median(runs: &[Self]) -> Option<Self> {
-        let of = |limit: fn(&Self) -> f64| {
-            let mut values: Vec<f64> = runs.iter().map(limit).collect();
-            values.sort_by(f64::total_cmp);
-            let last = values.len().checked_sub(1)?;
-            let [low, high] = [values[last / 2], values[last.div_ceil(2)]];
-            // Infinite limits have no mean.
-            Some(if low == high { low } else { f64::midpoint(low, high) })
-        };
+        let of = |limit: fn(&Self) -> f64| median(&runs.iter().map(limit).collect::<Vec<f64>>());
         Some(Self {
             least: of(|one| one.least)?,
             most: of(|one| one.most)?,

@@ -196,7 +196,7 @@ fn differs(
         Some(((*mean)? / other).ln())
     };
     let ratios: Vec<f64> = outline.kernels.iter().filter_map(ratio).collect();
-    let launch = compare::median(&ratios).unwrap_or(0.0);
+    let launch = crate::units::median(&ratios).unwrap_or(0.0);
     let total = (run.measured_s / other.measured_s).ln();
     let (shift, what) =
         if launch.abs() > FACTOR.ln() { (launch, "a launch takes") } else { (total, "it takes") };

@@ -7,7 +7,7 @@ use super::policy::{Action, Metric, Policy};
 use super::thresholds::COUNTING_SHARE;
 use crate::compare::{Change, Noise, Run, squares};
 use crate::model::Date;
-use crate::units::{Factor, RelativeChange, Seconds, Share, Shift};
+use crate::units::{Factor, RelativeChange, Seconds, Share, Shift, median};
 
 /// Quantile of kernel shifts that a proposed floor covers: one in a hundred raises an alarm.
 const COVERED: f64 = 0.99;
@@ -310,9 +310,9 @@ pub fn calibrate(
         }
     }
     let (kernel, few_launches) = (seen(kernel), seen(few));
-    common.sort_unstable_by(Shift::total_cmp);
-    let largest = common.last().copied().unwrap_or_default().change();
-    let typical = common.get(common.len() / 2).copied().unwrap_or_default().change();
+    let shifts: Vec<f64> = common.iter().map(|shift| shift.get()).collect();
+    let largest = common.iter().copied().max_by(Shift::total_cmp).unwrap_or_default().change();
+    let typical = median(&shifts).map(Shift::new).unwrap_or_default().change();
     let learned = |by: Grouped, otherwise: RelativeChange| {
         let found = between.filter(|between| between.by == by);
         found.map_or(otherwise, |between| proposed(between.spread))

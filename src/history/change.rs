@@ -16,8 +16,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::compare::{mean, median, squares, student_tail};
-use crate::units::{Probability, RelativeChange, Shift};
+use crate::compare::{mean, squares, student_tail};
+use crate::units::{Probability, RelativeChange, Shift, median};
 
 /// Fewest values on each side of a step: fewer cannot be distinguished from an outlier.
 pub const MIN_SIDE: usize = 3;

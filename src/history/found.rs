@@ -2,8 +2,8 @@
 
 use super::change::{ChangePoint, ENOUGH, MAX_P, rejoin, turns};
 use super::line::{Line, TrendChange};
-use crate::compare::{benjamini_hochberg, median};
-use crate::units::{RelativeChange, Seconds, Share};
+use crate::compare::benjamini_hochberg;
+use crate::units::{RelativeChange, Seconds, Share, median};
 
 /// What a line takes in the runs of a commit, in seconds.
 #[derive(Debug, Clone, Copy)]

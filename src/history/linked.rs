@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::Batch;
-use crate::compare::{RunKernel, family, median};
+use crate::compare::{RunKernel, family};
 use crate::model::KernelName;
-use crate::units::{Factor, Seconds, Share};
+use crate::units::{Factor, Seconds, Share, median};
 
 /// Figures of a kernel in a run, or of several kernels tracked as one.
 #[derive(Debug, Clone, Default)]

@@ -7,8 +7,8 @@
 use super::batch::Batch;
 use super::change::{MIN_CHANGE, WINDOW, turns};
 use super::linked::linked;
-use crate::compare::{Run, mean, median};
-use crate::units::{RelativeChange, Seconds, Share, Shift, percent, si};
+use crate::compare::{Run, mean};
+use crate::units::{RelativeChange, Seconds, Share, Shift, median, percent, si};
 
 /// Number of earlier commits on the same devices that the check needs.
 pub const BEFORE: usize = 5;

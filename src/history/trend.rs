@@ -13,9 +13,9 @@ use super::line::{Line, Spread};
 use super::linked::{Figures, Track, linked};
 use super::outlier::typical;
 use super::store::Store;
-use crate::compare::{Run, median};
+use crate::compare::Run;
 use crate::json;
-use crate::units::{Dimension, Factor, RelativeChange, Seconds, Share};
+use crate::units::{Dimension, Factor, RelativeChange, Seconds, Share, median};
 
 /// The metric of a trend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

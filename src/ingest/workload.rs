@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::runs::merged;
 use super::{IngestError, Sample};
 use crate::model::{DeviceHint, Head, Pipe, Profile, Profiler, Quantity, Reached, Values};
-use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
+use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, median};
 
 /// Columns that tell the two tables apart.
 const SYSTEM: [&str; 3] = ["workload_name", "gpu_arch", "cu_per_gpu"];
@@ -149,7 +149,7 @@ fn is_mode(text: &str) -> bool {
 /// a launch is not recorded, and the median is taken.
 fn roofs(sample: &Sample, path: &str) -> Option<(DeviceHint, String)> {
     let rows = Rows::of(sample, &ROOFS)?;
-    let rate = |column: &str| median(rows.numbers(column)).map(|rate| rate * GIGA);
+    let rate = |column: &str| median(&rows.numbers(column)).map(|rate| rate * GIGA);
     let peaks = PEAKS
         .iter()
         .filter_map(|(column, pipe)| rate(column).map(|rate| (*pipe, FlopsPerSecond::new(rate))));
@@ -168,12 +168,6 @@ fn roofs(sample: &Sample, path: &str) -> Option<(DeviceHint, String)> {
     };
     let says = format!("has achievable rates, measured by rocprof-compute{gpus}");
     Some((DeviceHint { reached: Some(reached), ..DeviceHint::default() }, says))
-}
-
-fn median(mut numbers: Vec<f64>) -> Option<f64> {
-    numbers.sort_by(f64::total_cmp);
-    let last = numbers.len().checked_sub(1)?;
-    Some(f64::midpoint(numbers[last / 2], numbers[last.div_ceil(2)]))
 }
 
 /// Gives the launches of AMD's profilers what files in their folders say of the device.

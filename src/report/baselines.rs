@@ -8,10 +8,11 @@ use super::document::{
 };
 use super::view::{Style, count, factor, printable, si};
 use super::{Reported, pretty};
-use crate::compare::{Run, median};
+use crate::compare::Run;
 use crate::history::{Batch, Entry, Filter, Moment, Store, Unreadable, batches, outliers};
 use crate::json;
 use crate::table::guarded;
+use crate::units::median;
 
 /// The entries of a store as JSON.
 #[derive(Serialize, JsonSchema)]

@@ -35,7 +35,7 @@ pub use engine::skipped::SkippedRules;
 pub use engine::subject::{Subject, Unit};
 pub use engine::threshold::{Missing, Threshold};
 
-pub(crate) use engine::custom::{NOT_ESTIMATED, nearest};
+pub(crate) use engine::custom::NOT_ESTIMATED;
 
 /// Every rule, family by family, in the order in which findings of equal weight are listed.
 pub const RULES: &[&Rule] =

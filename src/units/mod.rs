@@ -21,6 +21,7 @@
 
 mod dimension;
 mod merged;
+mod middle;
 mod packed;
 mod relative;
 mod shown;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use dimension::Dimension;
 pub use merged::MergedSum;
+pub(crate) use middle::{median, median_of};
 use packed::Packed;
 pub use relative::{Factor, Probability, RelativeChange, Share, Shift};
 pub use shown::{

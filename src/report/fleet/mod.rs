@@ -13,7 +13,7 @@ use super::{Report, Reported};
 use crate::analysis::{Analysis, Kernel, KernelRanks, Sketch};
 use crate::fleet::{Imbalance, PositionsFrom, Rank, Straggler};
 use crate::rules::Findings;
-use crate::units::Seconds;
+use crate::units::{Seconds, median};
 pub use json::fleet_schema;
 
 /// Many ranks, merged and judged.
@@ -123,11 +123,8 @@ impl<'a> FleetReport<'a> {
         for rank in self.ranks {
             times.entry(&rank.id.run).or_default().push(rank.figures.measured.get());
         }
-        let median = |(run, mut times): (_, Vec<f64>)| {
-            times.sort_by(f64::total_cmp);
-            let last = times.len().checked_sub(1)?;
-            let median = f64::midpoint(times[last / 2], times[last.div_ceil(2)]);
-            (median > 0.0).then_some((run, median))
+        let median = |(run, times): (_, Vec<f64>)| {
+            median(&times).filter(|median| *median > 0.0).map(|median| (run, median))
         };
         times.into_iter().filter_map(median).collect()
     }

@@ -75,13 +75,15 @@ pub(super) fn of_runs(runs: &[Run]) -> Vec<Figure> {
         all.push(over_runs("savings", &savings));
     }
     let launches: Vec<f64> = runs.iter().map(|run| run.launches as f64).collect();
-    all.extend(compare::median(&launches).map(|launches| figure(None, "launches", "", launches)));
+    all.extend(
+        crate::units::median(&launches).map(|launches| figure(None, "launches", "", launches)),
+    );
     let (kernels, by_run): (Vec<Lone>, Vec<_>) = compare::kernels_by_run(runs).into_iter().unzip();
     let names = names(&kernels);
     for ((kernel, by_run), name) in kernels.iter().zip(by_run).zip(names).take(KERNELS) {
         let measured = &kernel.measured;
         let times = by_run.iter().filter_map(|run: &Measured| run.time_s.map(Seconds::get));
-        let time = compare::median(&times.collect::<Vec<f64>>());
+        let time = crate::units::median(&times.collect::<Vec<f64>>());
         let of = |metric, unit, value| figure(Some(name.clone()), metric, unit, value);
         all.extend(time.map(|time| of("kernel_time", "seconds", time)));
         let launch = measured.launch_s.map(Seconds::get);
@@ -104,7 +106,7 @@ fn figure(kernel: Option<String>, metric: &'static str, unit: &'static str, valu
 
 fn over_runs(metric: &'static str, values: &[f64]) -> Figure {
     // As the time of several runs is everywhere else.
-    let median = compare::median(values).unwrap_or_default();
+    let median = crate::units::median(values).unwrap_or_default();
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let range = (values.len() > 1).then_some([low, high]);

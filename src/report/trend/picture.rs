@@ -1,7 +1,6 @@
 //! Picture of a trend: a panel for the run and for the kernels that changed most.
 
 use super::{day, name, short};
-use crate::compare::median;
 use crate::history::{Line, Trend, TrendMetric};
 use crate::report::figure::{
     Canvas, Caption, Encoding, Level, PictureError, Scatter, SeriesFigure, SeriesMark, SeriesPanel,
@@ -9,6 +8,7 @@ use crate::report::figure::{
 };
 use crate::report::numbers::change;
 use crate::report::view::{Style, percent, printable};
+use crate::units::median;
 
 /// Largest number of panels in one picture.
 const PANELS: usize = 4;

@@ -4,8 +4,9 @@ use cel::IdedExpr;
 use cel::common::ast::{CallExpr, Expr, LiteralValue, SourceInfo, operators};
 use cel::common::types::CelDouble;
 
-use super::{Fault, Over, nearest};
+use super::{Fault, Over};
 use crate::analysis::Column;
+use crate::plain::did_you_mean;
 use crate::table::Form;
 
 /// How an operation that CEL does not know is called in a tree; no expression can write it.
@@ -249,10 +250,9 @@ impl<'s> Checker<'s> {
         at: usize,
     ) -> Result<(Kind, Expr), Fault> {
         if !TEXT_FUNCTIONS.contains(&name.as_str()) || args.len() != 1 {
-            let nearest = nearest(&name, TEXT_FUNCTIONS.into_iter());
-            let help = format!(
-                "{nearest}text has contains, startsWith and endsWith, each with one argument"
-            );
+            let near = did_you_mean(&name, TEXT_FUNCTIONS);
+            let help =
+                format!("{near}text has contains, startsWith and endsWith, each with one argument");
             return Err(Fault::new(at, format!("{name:?} is not supported"), help));
         }
         let mut checked = Vec::with_capacity(2);
@@ -335,8 +335,8 @@ fn is_word_of(kind: Kind, word: &str, at: usize) -> Result<(), Fault> {
     if words.is_empty() || words.contains(&word) {
         return Ok(());
     }
-    let nearest = nearest(word, words.iter().copied());
-    let help = format!("{nearest}valid values: {}", words.join(", "));
+    let near = did_you_mean(word, words.iter().copied());
+    let help = format!("{near}valid values: {}", words.join(", "));
     Err(Fault::new(at, format!("this column never contains {word:?}"), help))
 }
 

@@ -23,6 +23,7 @@ pub(super) use judge::check_kernels;
 
 use super::finding::Severity;
 use crate::analysis::Columns;
+use crate::plain;
 
 /// A rule of the user's own.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +77,7 @@ impl Over {
     }
 
     fn no_column(self, name: &str, at: usize) -> Fault {
-        let nearest = nearest(name, self.columns().all().iter().map(|one| &*one.name));
+        let near = plain::did_you_mean(name, self.columns().all().iter().map(|one| &*one.name));
         let (one, word) = match self {
             Self::Kernels => ("kernel", "kernels"),
             Self::Launches => ("launch", "launches"),
@@ -84,7 +85,7 @@ impl Over {
         Fault {
             at,
             message: format!("unknown {one} column {name:?}"),
-            help: format!("{nearest}list them with `rooflint rules --columns {word}`"),
+            help: format!("{near}list them with `rooflint rules --columns {word}`"),
         }
     }
 }
@@ -103,14 +104,5 @@ pub struct Fault {
 impl Fault {
     fn new(at: usize, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { at, message: message.into(), help: help.into() }
-    }
-}
-
-/// A suggestion for a misspelt word, or nothing.
-pub(crate) fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> String {
-    let scored = known.map(|one| (strsim::jaro_winkler(word, one), one));
-    match scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
-        Some((score, one)) if score > 0.8 => format!("did you mean {one:?}? "),
-        _ => String::new(),
     }
 }
