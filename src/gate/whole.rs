@@ -131,80 +131,144 @@ fn clock(common: &Common) -> Option<Shift> {
 
 fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let limit = policy.limit_of_run(Metric::Total)?;
-    let evidence = &comparison.total;
     let work = comparison.work.get() * comparison.other_work.get();
-    let (one, two) = (comparison.baseline.time_s * work, comparison.current.time_s);
+    let times = [comparison.baseline.time_s * work, comparison.current.time_s];
     let is_time = comparison.basis == Basis::Time;
     let what = if is_time {
-        format!("GPU time went from {} to {}", si(one.get(), "s"), si(two.get(), "s"))
+        let [one, two] = times.map(|time| si(time.get(), "s"));
+        format!("GPU time went from {one} to {two}")
     } else {
         "headroom of the whole run changed".to_owned()
     };
-    let (shift, allowed) = (words::change(evidence.shift), change_limit(limit.worse));
-    let message = format!("{what}: {shift}, limit {allowed}");
     if comparison.unequal_warmup {
+        let message =
+            format!("{what}, but the sides leave out other numbers of first launches (--warmup)");
         return Some(Check {
             verdict: Verdict::Incomparable,
             action: policy.incomparable,
-            ..Check::new(
-                "total",
-                Metric::Total,
-                Subject::Run,
-                format!(
-                    "{what}, but the sides leave out other numbers of first launches (--warmup)"
-                ),
-            )
+            ..Check::new("total", Metric::Total, Subject::Run, message)
         });
     }
-    let common = &comparison.common;
-    let in_cycles = common.cycles.and_then(|cycles| {
+    let (shift, allowed) = (words::change(comparison.total.shift), change_limit(limit.worse));
+    let message = format!("{what}: {shift}, limit {allowed}");
+    Some(Total { comparison, policy, limit, times, is_time, message }.check())
+}
+
+/// The total of the run, for as much work as the current side did.
+struct Total<'a> {
+    comparison: &'a Comparison,
+    policy: &'a Policy,
+    limit: &'a Limit,
+    /// Time of the baseline and of the current side.
+    times: [Seconds; 2],
+    /// Whether times are compared; across devices headroom is.
+    is_time: bool,
+    message: String,
+}
+
+impl Total<'_> {
+    /// Judges the shift of the total, and then what else is known of it: each step may take back or confirm what the ones
+    /// before say.
+    fn check(&self) -> Check {
+        let Self { comparison, policy, limit, times: [one, two], is_time, .. } = *self;
+        let evidence = &comparison.total;
+        let whole = Whole { rule: "total", limit, evidence, in_cycles: self.in_cycles() };
+        let mut check = Check {
+            before: is_time.then(|| one.into()),
+            after: is_time.then(|| two.into()),
+            delta_s: is_time.then(|| two - one),
+            ..whole.check(policy, &self.message)
+        };
+        self.doubt_rare_launches(&mut check);
+        self.confirm_by_kernels(&mut check);
+        self.allow_less_work(&mut check);
+        self.doubt_clocks(&mut check);
+        self.allow_small(&mut check);
+        if is_time && check.verdict != Verdict::Unchanged {
+            check.evidence.extend(causes::contributors(comparison));
+        }
+        let common = comparison.common.evidence.shift;
+        if comparison.common.removed && common.abs() > SHOWN_SHIFT {
+            let common = words::change(common);
+            check.evidence.push(format!(
+                "{common} is a global shift; the rest comes from single \
+                 kernels"
+            ));
+        }
+        check
+    }
+
+    /// The shift at the same SM clock.
+    fn in_cycles(&self) -> Option<Shift> {
+        let Self { comparison, limit, .. } = self;
+        let (common, shift) = (&comparison.common, comparison.total.shift);
+        let cycles = common.cycles?;
         let clock = clock(common).filter(|clock| *clock > Shift::ZERO);
-        let same = || (cycles > limit.shift()).then_some(evidence.shift);
-        clock.map(|clock| evidence.shift - clock).or_else(same)
-    });
-    let whole = Whole { rule: "total", limit, evidence, in_cycles };
-    let mut check = Check {
-        before: is_time.then(|| one.into()),
-        after: is_time.then(|| two.into()),
-        delta_s: is_time.then(|| two - one),
-        ..whole.check(policy, &message)
-    };
-    // A total is a sum: one launch that something interrupted can make it.
-    if check.verdict == Verdict::Regression
-        && let Some(typical) = comparison
-            .total_typical
-            .filter(|typical| *typical <= limit.shift() || *typical <= evidence.floor)
-    {
-        check.verdict = Verdict::Ambiguous;
-        check.action = policy.ambiguous;
-        check.more_runs = Some(MORE_RUNS);
-        check.evidence.push(format!(
-            "typical launches explain {}; the rest comes from single launches that took much \
-             longer. Two more runs per side would show if they recur",
-            words::change(typical)
-        ));
+        clock.map(|clock| shift - clock).or_else(|| (cycles > limit.shift()).then_some(shift))
     }
-    // What single kernels add is no clock, device or day.
-    if let Some(own) = &comparison.total_own
-        && check.verdict != Verdict::Regression
-        && evidence.shift > limit.shift()
-        && standing(own, limit.shift()) == Standing::Worse
-    {
-        check.verdict = Verdict::Regression;
-        check.action = limit.action;
-        check.more_runs = None;
-        check.message.clone_from(&message);
-        check.evidence = vec![format!(
-            "single kernels alone make {}, beyond what all kernels share",
-            words::change(own.shift)
-        )];
+
+    /// A total is a sum: one launch that something interrupted can make it.
+    fn doubt_rare_launches(&self, check: &mut Check) {
+        let Self { comparison, policy, limit, .. } = self;
+        let floor = comparison.total.floor;
+        let is_within = |typical: &Shift| *typical <= limit.shift() || *typical <= floor;
+        let Some(typical) = comparison.total_typical.filter(is_within) else { return };
+        if check.verdict == Verdict::Regression {
+            check.verdict = Verdict::Ambiguous;
+            check.action = policy.ambiguous;
+            check.more_runs = Some(MORE_RUNS);
+            check.evidence.push(format!(
+                "typical launches explain {}; the rest comes from single launches that took much \
+                 longer. Two more runs per side would show if they recur",
+                words::change(typical)
+            ));
+        }
     }
-    allow_less_work(&mut check, comparison, limit, &message);
-    if check.verdict == Verdict::Regression {
-        let before = one.get().max(f64::MIN_POSITIVE);
-        let rest =
-            evidence.change().get() - by_clock(comparison, limit.shift()) / Seconds::new(before);
-        if is_time && rest <= limit.worse.get() {
+
+    /// What single kernels add is no clock, device or day.
+    fn confirm_by_kernels(&self, check: &mut Check) {
+        let Self { comparison, limit, message, .. } = self;
+        let Some(own) = &comparison.total_own else { return };
+        let is_open =
+            check.verdict != Verdict::Regression && comparison.total.shift > limit.shift();
+        if is_open && standing(own, limit.shift()) == Standing::Worse {
+            check.verdict = Verdict::Regression;
+            check.action = limit.action;
+            check.more_runs = None;
+            check.message.clone_from(message);
+            check.evidence = vec![format!(
+                "single kernels alone make {}, beyond what all kernels share",
+                words::change(own.shift)
+            )];
+        }
+    }
+
+    /// A shorter run that does less work has not become slower.
+    fn allow_less_work(&self, check: &mut Check) {
+        let Self { comparison, limit, message, .. } = self;
+        let for_same_work = comparison.total.shift;
+        let measured = for_same_work + comparison.other_work.shift();
+        if check.action > Action::Notice && measured <= limit.shift() && measured < for_same_work {
+            check.verdict = Verdict::OtherWork;
+            check.action = Action::Notice;
+            check.more_runs = None;
+            check.message = format!(
+                "{message}; as measured {}, for less work than before",
+                words::change(measured)
+            );
+        }
+    }
+
+    /// What a lower clock explains of single kernels is taken off.
+    fn doubt_clocks(&self, check: &mut Check) {
+        let Self { comparison, policy, limit, times: [one, _], is_time, .. } = *self;
+        if check.verdict != Verdict::Regression || !is_time {
+            return;
+        }
+        let before = Seconds::new(one.get().max(f64::MIN_POSITIVE));
+        let by_clock = by_clock(comparison, limit.shift()) / before;
+        let rest = comparison.total.change().get() - by_clock;
+        if rest <= limit.worse.get() {
             check.verdict = Verdict::Ambiguous;
             check.action = policy.ambiguous.min(limit.action);
             check.evidence.push(format!(
@@ -213,36 +277,15 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
             ));
         }
     }
-    if is_time && check.action > Action::Notice && !limit.is_enough(two - one, two.max(one)) {
-        check.action = Action::Notice;
-        check.message.push_str(&format!("; {}", words::too_small(true, limit, Some(two - one))));
-    }
-    if is_time && check.verdict != Verdict::Unchanged {
-        check.evidence.extend(causes::contributors(comparison));
-    }
-    let common = common.evidence.shift;
-    if comparison.common.removed && common.abs() > SHOWN_SHIFT {
-        let common = words::change(common);
-        check.evidence.push(format!(
-            "{common} is a global shift; the rest comes from single \
-            kernels"
-        ));
-    }
-    Some(check)
-}
 
-/// A shorter run that does less work has not become slower.
-fn allow_less_work(check: &mut Check, comparison: &Comparison, limit: &Limit, message: &str) {
-    let for_same_work = comparison.total.shift;
-    let measured = for_same_work + comparison.other_work.shift();
-    if check.action > Action::Notice && measured <= limit.shift() && measured < for_same_work {
-        check.verdict = Verdict::OtherWork;
-        check.action = Action::Notice;
-        check.more_runs = None;
-        check.message = format!(
-            "{message}; as measured {}, for less work than before",
-            words::change(measured)
-        );
+    /// A shift that is too small to count is a notice.
+    fn allow_small(&self, check: &mut Check) {
+        let Self { limit, times: [one, two], is_time, .. } = *self;
+        if is_time && check.action > Action::Notice && !limit.is_enough(two - one, two.max(one)) {
+            check.action = Action::Notice;
+            let why = words::too_small(true, limit, Some(two - one));
+            check.message.push_str(&format!("; {why}"));
+        }
     }
 }
 
