@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::compare::Run;
 use crate::config::Config;
 use crate::model::{Date, Profile};
-use crate::rules::{self, Confidence, Finding, Findings};
+use crate::rules::{self, Confidence, DEVICE_MISMATCH, Finding, Findings};
 use crate::units::Seconds;
 
 /// Everything needed to judge profiles: devices, options, configuration, date.
@@ -167,6 +167,22 @@ impl Judged<'_> {
     #[must_use]
     pub fn run(&self, warmup: u32) -> Run {
         Run::of(self.profile, &self.analysis, &self.findings, warmup)
+    }
+
+    /// Returns what makes its figures doubtful, one sentence each: expired waivers, and devices that the export contradicts.
+    #[must_use]
+    pub fn caveats(&self) -> Vec<String> {
+        let is_looked_at = self.findings.run.iter().any(|one| one.rule == DEVICE_MISMATCH);
+        let used = self.analysis.devices.iter().filter(|_| is_looked_at);
+        let wrong = used.filter_map(|used| {
+            let (first, others) = used.contradictions().split_first()?;
+            let others = match others.len() {
+                0 => String::new(),
+                more => format!("; `rooflint analyze` lists {more} more"),
+            };
+            Some(format!("{first} ({}){others}", used.how))
+        });
+        self.expired.iter().cloned().chain(wrong).collect()
     }
 
     /// Returns the findings of the rules about a kernel.

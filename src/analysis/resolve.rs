@@ -67,6 +67,14 @@ impl DeviceUse {
         self.device.as_ref().map_or(&self.stand_in, |device| &device.name)
     }
 
+    /// Returns where the export contradicts the catalog entry, one sentence each; none for an unknown device and for a part
+    /// of one, which other attributes describe.
+    #[must_use]
+    pub fn contradictions(&self) -> &[String] {
+        let is_whole = self.device.as_ref().is_some_and(|device| device.part.is_none());
+        if is_whole { &self.notes } else { &[] }
+    }
+
     /// Returns `true` if the export has nothing that identifies the device.
     #[must_use]
     pub fn is_nameless(&self) -> bool {

@@ -127,6 +127,7 @@ pub(super) fn run(command: &Fleet, terminal: &Terminal) -> Result<(), Failure> {
     let judged = session.explain(&concluded.profile, concluded.analysis);
     let stragglers = fleet::stragglers(&ranks);
     notes.extend(untimed(&judged.analysis.totals));
+    notes.extend(judged.caveats());
     let report = FleetReport {
         analysis: &judged.analysis,
         findings: &judged.findings,

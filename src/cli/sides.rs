@@ -101,19 +101,19 @@ impl<'a> Sides<'a> {
             let how = (self.warmup, self.reading.threads);
             let found = fleet::runs(&folder, run.as_deref(), session, how)?;
             side.runs.extend(found.runs.into_iter().map(|(name, run)| dated(&name, run)));
-            side.note(found.expired);
+            side.note(found.caveats);
             return Ok(());
         }
         let files = vec![path.to_owned()];
         let profile = reading::read(&Reading { files, whole: true, ..self.reading.clone() })?;
         side.note(reading::left_out(&profile).into_iter().collect());
         let judged = session.judge(&profile)?;
+        side.note(judged.caveats());
         let mut run = judged.run(self.warmup);
         if path.is_dir() {
             run.label = path.display().to_string();
         }
         side.runs.push(run);
-        side.note(judged.expired);
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn open(
     if let Some((table, None)) = fleet::partitioned(folder) {
         nights::check(&table)?;
         let found = fleet::runs(&table, None, &session()?, (0, 0))?;
-        return Ok((Store::of_runs(folder, found.runs)?, found.expired));
+        return Ok((Store::of_runs(folder, found.runs)?, found.caveats));
     }
     #[cfg(not(feature = "frames"))]
     let _ = session;

@@ -17,7 +17,7 @@ pub struct Runs {
     /// The name of each run in the table, with the run.
     pub runs: Vec<(String, Run)>,
     /// Expired waivers, one sentence each.
-    pub expired: Vec<String>,
+    pub caveats: Vec<String>,
 }
 
 /// A run that a partitioned launch table lists.
@@ -117,7 +117,7 @@ pub fn runs(
             session.options.ceilings.get_or_insert(ceilings(parts.iter().copied()));
             let job = Job { folder, parts, session: &session, warmup };
             let label = folder.join(format!("run={of}")).display().to_string();
-            if let Some(run) = job.run(label, threads, &mut all.expired)? {
+            if let Some(run) = job.run(label, threads, &mut all.caveats)? {
                 all.runs.push((of.to_owned(), run));
             }
         }
@@ -140,7 +140,7 @@ struct Queue {
     waiting: BTreeMap<usize, Run>,
     over_ranks: OverRanks,
     /// Expired waivers, each with the first rank that has it.
-    expired: BTreeMap<String, usize>,
+    caveats: BTreeMap<String, usize>,
 }
 
 impl Job<'_> {
@@ -148,20 +148,20 @@ impl Job<'_> {
         &self,
         label: String,
         threads: usize,
-        expired: &mut Vec<String>,
+        caveats: &mut Vec<String>,
     ) -> Result<Option<Run>, IngestError> {
         let queue = Mutex::new(Queue::default());
         side_by_side(threads, &self.parts, |(): &mut (), at, part| {
-            let (run, expired) = self.rank(part)?;
-            queue.lock().unwrap_or_else(PoisonError::into_inner).add(at, run, expired);
+            let (run, caveats) = self.rank(part)?;
+            queue.lock().unwrap_or_else(PoisonError::into_inner).add(at, run, caveats);
             Ok(())
         })?;
         let queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut waivers: Vec<(String, usize)> = queue.expired.into_iter().collect();
+        let mut waivers: Vec<(String, usize)> = queue.caveats.into_iter().collect();
         waivers.sort_by_key(|(_, rank)| *rank);
         for (sentence, _) in waivers {
-            if !expired.contains(&sentence) {
-                expired.push(sentence);
+            if !caveats.contains(&sentence) {
+                caveats.push(sentence);
             }
         }
         Ok(queue.over_ranks.finish(label))
@@ -177,15 +177,15 @@ impl Job<'_> {
             let error = IngestError::new(path.display(), error.to_string());
             help.into_iter().fold(error, IngestError::help)
         })?;
-        Ok((judged.run(self.warmup), judged.expired))
+        Ok((judged.run(self.warmup), judged.caveats()))
     }
 }
 
 impl Queue {
     /// Adds a rank when its turn comes: the result does not depend on which thread was faster.
-    fn add(&mut self, at: usize, run: Run, expired: Vec<String>) {
-        for sentence in expired {
-            let first = self.expired.entry(sentence).or_insert(at);
+    fn add(&mut self, at: usize, run: Run, caveats: Vec<String>) {
+        for sentence in caveats {
+            let first = self.caveats.entry(sentence).or_insert(at);
             *first = at.min(*first);
         }
         self.waiting.insert(at, run);

@@ -63,6 +63,9 @@ pub fn check(profile: &Profile, analysis: &Analysis, settings: &Settings) -> Fin
     engine::check::check(RULES, profile, analysis, settings)
 }
 
+/// The rule that fires where the export describes another device than the one whose roofs are used.
+pub(crate) const DEVICE_MISMATCH: &str = "device-mismatch";
+
 /// Whether a finding only remarks on how a kernel was measured, with no savings and nothing wrong.
 #[must_use]
 pub fn is_remark(finding: &Finding) -> bool {

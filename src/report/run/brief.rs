@@ -13,7 +13,7 @@ use crate::model::{Profiler, Source};
 use crate::report::Report;
 use crate::report::next_ncu::{AMD_WHY, filter, is_amd};
 use crate::report::view::{Style, name, percent, printable, si};
-use crate::rules::{Confidence, Finding, Severity};
+use crate::rules::{Confidence, DEVICE_MISMATCH, Finding, Severity};
 use crate::units::Seconds;
 
 /// The shortest useful account of a run.
@@ -234,7 +234,7 @@ fn beyond<'a>(report: &Report<'a>, listed: &[Entry<'_>]) -> Option<Beyond<'a>> {
 }
 
 /// Rules that say what the export lacks, or how it disagrees with the device: the brief has a place for each.
-const ABOUT_INPUT: [&str; 3] = ["missing-metrics", "not-enough-data", "device-mismatch"];
+const ABOUT_INPUT: [&str; 3] = ["missing-metrics", "not-enough-data", DEVICE_MISMATCH];
 
 /// Whether a finding says what the export lacks, or how it disagrees with the device.
 pub(super) fn is_about_input(finding: &Finding) -> bool {

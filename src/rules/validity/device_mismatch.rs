@@ -1,9 +1,9 @@
 //! Tells that the export describes another device than the catalog entry it is judged by.
 
-use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
+use crate::rules::{Check, DEVICE_MISMATCH, Confidence, Finding, Missing, Rule, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
-    id: "device-mismatch",
+    id: DEVICE_MISMATCH,
     summary: "the export disagrees with the selected device",
     documentation: "\
 ## What it finds
@@ -39,10 +39,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if devices.iter().all(|used| used.device.is_none()) {
         return Err(Missing("--device"));
     }
-    let wrong = devices.iter().filter(|used| {
-        let is_whole = used.device.as_ref().is_some_and(|device| device.part.is_none());
-        is_whole && !used.notes.is_empty()
-    });
+    let wrong = devices.iter().filter(|used| !used.contradictions().is_empty());
     let found = wrong.map(|used| {
         let listed = used.device.as_ref().and_then(|device| device.sms);
         let units = used.units_label();

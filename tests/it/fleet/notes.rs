@@ -112,3 +112,23 @@ fn traces_are_not_counted_as_gpus() {
     assert!(report.contains("Timeline 3 traces, busy 69.0%"), "{report}");
     assert!(!report.contains("3 GPUs"), "{report}");
 }
+
+/// Roofs of another GPU than the one that ran make every headroom wrong: whoever compares runs or ranks has to know.
+#[test]
+fn a_device_that_the_export_contradicts_is_named_by_fleet_and_gate() {
+    const SAYS: &str =
+        "the export says 108 SMs, the catalog 132 for H100 SXM5 80GB (set with --device)";
+    let folder = tempfile::tempdir().unwrap();
+    let slower = trace(0.02).replace("\"dur\": 100", "\"dur\": 101");
+    let files = ranks(folder.path(), &[trace(0.0), slower]);
+    let right = fleet(folder.path(), &files);
+    let table = text(&folder.path().join("launches")) + "/";
+    let asked = ["--device", "H100 SXM5 80GB"];
+    let wrong = said(&["fleet", &table, asked[0], asked[1]]);
+    assert_eq!((right.matches(SAYS).count(), wrong.matches(SAYS).count()), (0, 1), "{wrong}");
+    // Both sides say so, and it is said once.
+    let sides = [&*files[0], "--baseline", &*files[1], "--no-config"];
+    let gate = |more: &[&str]| said(&[&["gate"], &sides[..], more].concat());
+    assert_eq!(gate(&[]).matches(SAYS).count(), 0);
+    assert_eq!(gate(&asked).matches(SAYS).count(), 1, "{}", gate(&asked));
+}
