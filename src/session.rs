@@ -78,6 +78,9 @@ pub struct Judged<'p> {
     pub expired: Vec<String>,
 }
 
+/// Checks of the input that are repeated where runs are compared.
+const CHECKS: usize = 3;
+
 impl Session {
     /// Makes a session with a catalog and a configuration, and the options that the configuration
     /// sets.
@@ -169,11 +172,12 @@ impl Judged<'_> {
         Run::of(self.profile, &self.analysis, &self.findings, warmup)
     }
 
-    /// Returns what makes its figures doubtful, one sentence each: expired waivers, and devices that the export contradicts.
+    /// Returns what makes its figures doubtful, one sentence each: expired waivers, a device that was asked for and that
+    /// the export contradicts, what could not be read, and the first checks of the profile.
     #[must_use]
     pub fn caveats(&self) -> Vec<String> {
         let is_looked_at = self.findings.run.iter().any(|one| one.rule == DEVICE_MISMATCH);
-        let used = self.analysis.devices.iter().filter(|_| is_looked_at);
+        let used = self.analysis.devices.iter().filter(|used| is_looked_at && used.is_asked);
         let wrong = used.filter_map(|used| {
             let (first, others) = used.contradictions().split_first()?;
             let others = match others.len() {
@@ -182,7 +186,32 @@ impl Judged<'_> {
             };
             Some(format!("{first} ({}){others}", used.how))
         });
-        self.expired.iter().cloned().chain(wrong).collect()
+        let checks = &self.analysis.checks;
+        let rest = match checks.len().saturating_sub(CHECKS) {
+            0 => None,
+            1 => Some("1 more check of the input: `rooflint analyze --full` lists it".to_owned()),
+            more => Some(format!(
+                "{more} more checks of the input: `rooflint analyze --full` lists them"
+            )),
+        };
+        let checks = checks.iter().take(CHECKS).cloned().chain(rest);
+        self.expired.iter().cloned().chain(wrong).chain(self.skipped()).chain(checks).collect()
+    }
+
+    /// Returns that records or cells were skipped, and where the first one is.
+    fn skipped(&self) -> Option<String> {
+        let mut sources = self.analysis.sources.iter().filter(|source| source.skips.count > 0);
+        let first = sources.next()?;
+        let all = first.skips.count + sources.map(|source| source.skips.count).sum::<u64>();
+        let path = &first.path;
+        let at = first.skips.first.first().map_or_else(
+            || format!("in {path}"),
+            |skip| format!("{path}:{}: {}", skip.line, skip.reason),
+        );
+        Some(match all {
+            1 => format!("1 record or cell was skipped as unreadable, {at}"),
+            all => format!("{all} records or cells were skipped as unreadable, the first {at}"),
+        })
     }
 
     /// Returns the findings of the rules about a kernel.

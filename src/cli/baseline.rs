@@ -234,10 +234,6 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
         if command.date.is_some() {
             origin.saved = None;
         }
-        for file in run.files.iter().filter(|file| file.skipped > 0) {
-            let many = count(file.skipped, "record or cell", "records or cells");
-            terminal.note(Code::Input, &format!("{}: {many} skipped", file.path));
-        }
         saved.push((origin.clone(), describe(run)));
     }
     let placed = keep(runs, &store, (&name, form), now, terminal)?;

@@ -75,6 +75,10 @@ pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failur
             return Err(Failure::usage(message).help("calibrate each device by itself"));
         }
     }
+    if let Some(why) = gate::no_repeats(&runs) {
+        return Err(Failure::usage(format!("these runs are not repeats of each other: {why}"))
+            .help("leave that run out, or take it again"));
+    }
     let groups = groups.as_ref().map(|(by, sizes)| (*by, sizes.as_slice()));
     let found = gate::calibrate(&runs, groups, &config.gate);
     if groups.is_some() && found.between.is_none() {

@@ -1,5 +1,6 @@
 //! The runs of one side of a comparison: exports, saved runs and reports, or a store of baselines.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::args::{Model, Reading};
@@ -112,10 +113,23 @@ impl<'a> Sides<'a> {
         let mut run = judged.run(self.warmup);
         if path.is_dir() {
             run.label = path.display().to_string();
+            run.ranks = ranks(path, &run);
         }
         side.runs.push(run);
         Ok(())
     }
+}
+
+/// Launches of each rank of a folder, by the path of its file in the folder; none where one file is all of it.
+fn ranks(folder: &Path, run: &Run) -> BTreeMap<String, u64> {
+    if run.files.len() < 2 {
+        return BTreeMap::new();
+    }
+    let name = |path: &str| {
+        let path = Path::new(path);
+        path.strip_prefix(folder).unwrap_or(path).display().to_string()
+    };
+    run.files.iter().map(|file| (name(&file.path), file.launches)).collect()
 }
 
 /// A run of a partitioned table with the time that its name begins with.

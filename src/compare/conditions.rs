@@ -11,32 +11,110 @@ use crate::units::change;
 /// Metrics that a sentence names.
 const NAMED: usize = 3;
 
-/// Returns why a run of the current side looks truncated: it equals the beginning of a baseline
-/// run, or it has unusable records and fewer launches than any baseline run.
-pub(super) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
+/// Returns why a run of the current side looks truncated: it has unusable records and fewer launches than any baseline
+/// run, one of its ranks lacks launches that ranks like it have, or it equals the beginning of a baseline run.
+pub(crate) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
+    let ends_alike = all_end_alike(current);
     current.iter().find_map(|part| {
         let least = baseline.iter().map(|run| run.launches).min()?;
         let most_unused = baseline.iter().map(unused).max()?;
         if part.launches < least && unused(part) > most_unused {
+            let Run { label, launches, .. } = part;
             return Some(format!(
-                "{} has {} launches, the baseline has {least}, and {} of its records or cells \
-                 were unusable",
-                part.label,
-                part.launches,
-                unused(part)
+                "{label} has {launches} launches, the baseline has {least}, and {}",
+                unusable(part)
             ));
         }
-        // Runs that all end there were not cut off: the program ends there now.
-        if current.len() > 1 && current.iter().all(|run| run.launches == part.launches) {
+        if let Some(cut) = baseline.iter().find_map(|whole| cut_rank(part, whole)) {
+            return Some(cut);
+        }
+        // Runs that all end there were perhaps not cut off: the program may end there now.
+        if ends_alike {
             return None;
         }
         // One run of the baseline is enough: repeated runs launch the same.
         let whole = baseline.iter().find(|whole| is_beginning(part, whole))?;
-        Some(format!(
-            "{} matches the beginning of {} and ends after {} of {} launches",
-            part.label, whole.label, part.launches, whole.launches
-        ))
+        Some(ends_early(part, whole))
     })
+}
+
+/// Returns that all runs of the current side are the beginning of a baseline run: what cuts one run off may cut all of
+/// them at the same launch.
+pub(super) fn cut_alike(baseline: &[Run], current: &[Run]) -> Option<String> {
+    let whole = |part: &Run| baseline.iter().find(|whole| is_beginning(part, whole));
+    if !all_end_alike(current) || !current.iter().all(|part| whole(part).is_some()) {
+        return None;
+    }
+    let (part, whole) = (&current[0], whole(&current[0])?);
+    Some(format!(
+        "the {} runs of the current side match the beginning of {} and all end after {} of {} launches: cut off by a \
+         limit of time or launches, or the program ends there now",
+        current.len(),
+        whole.label,
+        part.launches,
+        whole.launches
+    ))
+}
+
+/// Whether there are several runs, and all have as many launches.
+fn all_end_alike(runs: &[Run]) -> bool {
+    runs.len() > 1 && runs.iter().all(|run| run.launches == runs[0].launches)
+}
+
+/// Says that a run is the beginning of another one, and which of its ranks it lacks.
+fn ends_early(part: &Run, whole: &Run) -> String {
+    let missing: Vec<&str> = match part.ranks.is_empty() {
+        true => Vec::new(),
+        false => whole
+            .ranks
+            .keys()
+            .filter(|rank| !part.ranks.contains_key(*rank))
+            .map(|rank| &**rank)
+            .collect(),
+    };
+    let more = missing.len().saturating_sub(NAMED);
+    let named = missing[..missing.len() - more].join(", ");
+    let lacks = match (missing.len(), more) {
+        (0, _) => String::new(),
+        (_, 0) => format!("; it lacks {named}"),
+        _ => format!("; it lacks {named} and {more} more"),
+    };
+    format!(
+        "{} matches the beginning of {} and ends after {} of {} launches{lacks}",
+        part.label, whole.label, part.launches, whole.launches
+    )
+}
+
+/// Says how many records and cells of a run could not be used, and of which of its files.
+fn unusable(run: &Run) -> String {
+    let of = match run.files.iter().find(|file| file.skipped > 0) {
+        Some(first) if run.files.len() > 1 => format!(", the first in {}", first.path),
+        _ => String::new(),
+    };
+    match unused(run) {
+        1 => format!(
+            "1 of its records or cells was unusable{}",
+            of.replace(", the first in", ", in")
+        ),
+        many => format!("{many} of its records or cells were unusable{of}"),
+    }
+}
+
+/// Returns the rank of a run that has fewer launches than in another run of as many ranks, while one that had as many
+/// there still has them: a change of the program would have changed both.
+fn cut_rank(part: &Run, whole: &Run) -> Option<String> {
+    if part.ranks.len() < 2 || !part.ranks.keys().eq(whole.ranks.keys()) {
+        return None;
+    }
+    let both = || part.ranks.iter().zip(whole.ranks.values());
+    let is_whole = |launches: u64| both().any(|((_, now), was)| *was == launches && *now >= *was);
+    let ((rank, now), was) = both().find(|((_, now), was)| *now < was && is_whole(**was))?;
+    // Ranks of a partitioned table have numbers, those of a folder the names of their files.
+    let kind = if rank.bytes().all(|one| one.is_ascii_digit()) { "rank " } else { "" };
+    Some(format!(
+        "{kind}{rank} of {} has {now} of the {was} launches that it has in {}, and others that had as many have them still",
+        part.label, whole.label
+    ))
 }
 
 /// Counts records and cells of a run that could not be used.
@@ -109,14 +187,14 @@ pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
     let least = current.iter().map(|run| run.launches).min().unwrap_or(0);
     let most_unused = current.iter().map(unused).max().unwrap_or(0);
     for run in baseline.iter().filter(|run| run.launches < least && unused(run) > most_unused) {
+        let Run { label, launches, .. } = run;
         doubts.push(format!(
-            "{} of the baseline has {} launches, the current side has {least}, and {} of its \
-             records or cells were unusable: truncated file?",
-            run.label,
-            run.launches,
-            unused(run)
+            "{label} of the baseline has {launches} launches, the current side has {least}, and {}: truncated file?",
+            unusable(run)
         ));
     }
+    let rank = |run: &Run| current.iter().find_map(|whole| cut_rank(run, whole));
+    doubts.extend(baseline.iter().find_map(rank).map(|cut| format!("{cut}: truncated file?")));
     let (one, two) = (warmup(baseline), warmup(current));
     if one != two {
         doubts.push(format!(
@@ -343,6 +421,50 @@ mod tests {
         assert_eq!(cut_off(&side(3, 2), &side(4, 1)), None);
         let [doubt] = &doubts(&side(3, 2), &side(4, 1))[..] else { panic!("one doubt") };
         assert!(doubt.ends_with("truncated file?"), "{doubt}");
+    }
+
+    /// Eight ranks of 46 launches, of which one lacks 16; where all lose as many, or those like it too, the program changed.
+    #[test]
+    fn a_rank_that_ends_before_those_like_it_is_cut_off() {
+        let side = |label: &str, launches: [u64; 4]| {
+            let ranks = launches.iter().enumerate();
+            let ranks = ranks.map(|(rank, launches)| (rank.to_string(), *launches)).collect();
+            [Run { ranks, label: label.to_owned(), ..run(vec![kernel("a", &[1e-3])]) }]
+        };
+        let cut = |before, now| cut_off(&side("main", before), &side("branch", now));
+        // Two stages of a pipeline, of two ranks each.
+        let whole = [46, 46, 20, 20];
+        let says = "rank 1 of branch has 30 of the 46 launches that it has in main, and others that had as many have them still";
+        assert_eq!(cut(whole, [46, 30, 20, 20]).as_deref(), Some(says));
+        for changed in [[30, 30, 20, 20], [46, 46, 18, 18], [46, 50, 20, 20], whole] {
+            assert_eq!(cut(whole, changed), None, "{changed:?}");
+        }
+        // A baseline that was cut off is a reason to doubt.
+        let doubts = doubts(&side("main", [46, 30, 20, 20]), &side("branch", whole));
+        assert!(doubts.len() == 1 && doubts[0].starts_with("rank 1 of main has 30"), "{doubts:?}");
+        assert!(doubts[0].ends_with("truncated file?"), "{doubts:?}");
+    }
+
+    /// Of kernels at launches 0, 1 and 2 the last is gone in all runs; one run alone is cut off.
+    #[test]
+    fn runs_that_all_end_early_are_doubted() {
+        let of = |names: &[&str]| {
+            let kernels = names.iter().enumerate().map(|(at, name)| {
+                let at = at as u64;
+                RunKernel { rows: [at, at], ..kernel(name, &[1e-3]) }
+            });
+            run(kernels.collect())
+        };
+        let (whole, part) = ([of(&["a", "b", "c"])], of(&["a", "b"]));
+        let twice = [part.clone(), part.clone()];
+        assert_eq!((cut_off(&whole, &twice), cut_alike(&whole, &twice).is_some()), (None, true));
+        let alone = [part.clone()];
+        assert_eq!((cut_off(&whole, &alone).is_some(), cut_alike(&whole, &alone)), (true, None));
+        let says = cut_alike(&whole, &twice).unwrap();
+        assert!(says.contains("all end after 2 of 3 launches: cut off by a limit"), "{says}");
+        // Other kernels at the end are another program.
+        let other = of(&["a", "d"]);
+        assert_eq!(cut_alike(&whole, &[other.clone(), other]), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What is kept of a judged profile: the run of it.
 
+use std::collections::BTreeMap;
+
 use super::counts::Counts;
 use super::rule_list::RuleList;
 use super::run::{
@@ -80,6 +82,7 @@ impl Run {
             label: label(analysis.sources.iter().map(|source| source.path.as_str())),
             origin: RunOrigin::default(),
             files: files(analysis),
+            ranks: BTreeMap::new(),
             devices: devices(analysis),
             ceilings: analysis.ceilings.label().to_owned(),
             launches: analysis.kernels.iter().map(|kernel| kernel.launches).sum(),

@@ -35,6 +35,7 @@ pub use comparison::{
     Basis, Common, Comparison, Contribution, ContributionKind, Contributions, Coverage, OddRun,
     Side, Split,
 };
+pub(crate) use conditions::cut_off;
 pub use counts::Counts;
 pub use evidence::{
     Change, Counted, Evidence, Inferred, Lone, Measured, OfAll, Proposal, ProposalKind, Unit,

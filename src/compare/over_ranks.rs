@@ -144,11 +144,15 @@ impl OverRanks {
         let files = mem::take(&mut rank.files);
         let quantities = mem::take(&mut rank.quantities);
         let launches = mem::take(&mut rank.launches);
+        let ranks = mem::take(&mut rank.ranks);
         let skipped = mem::take(&mut rank.skipped_rules).into_iter();
         let skipped: Vec<Option<u32>> = skipped.map(|list| self.skipped.place(list)).collect();
         let warmup = rank.warmup;
         let run = self.run.get_or_insert(rank);
         run.launches += launches;
+        for (name, launches) in ranks {
+            *run.ranks.entry(name).or_default() += launches;
+        }
         for quantity in quantities {
             if !run.quantities.contains(&quantity) {
                 run.quantities.push(quantity);

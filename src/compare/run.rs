@@ -45,6 +45,14 @@ pub struct Run {
     pub origin: RunOrigin,
     /// The files it was read from.
     pub files: Vec<RunFile>,
+    /// Launches of each rank of a run of several, by the name of its file or its number in a partitioned table; empty for a
+    /// run of one, and in documents of earlier versions.
+    #[serde(
+        default,
+        deserialize_with = "json::unique",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub ranks: BTreeMap<String, u64>,
     /// The devices it ran on; kernels refer to them by position.
     pub devices: Vec<RunDevice>,
     /// Roofs its kernels are compared with: `spec`, `measured-clock` or `achievable`.
@@ -502,6 +510,7 @@ pub(crate) mod tests {
             label: label(["run.csv"].into_iter()),
             origin: RunOrigin::default(),
             files: Vec::new(),
+            ranks: BTreeMap::new(),
             devices: vec![RunDevice {
                 name: "L4".to_owned(),
                 known: true,

@@ -232,6 +232,7 @@ impl Run {
         }
         // What adds them up later does not overflow.
         let counts = self.files.iter().flat_map(|file| [file.launches, file.skipped]);
+        let counts = counts.chain(self.ranks.values().copied());
         let most = counts.chain([launches, self.launches, self.timed_launches]).max();
         if most.is_some_and(|most| most > EXACT) {
             return Err("the run has an impossible number of launches".to_owned());
@@ -313,6 +314,7 @@ impl Run {
             origin: RunOrigin::default(),
             kernels: kernels.collect::<Result<_, String>>()?,
             files: report.inputs.into_iter().map(run_file).collect(),
+            ranks: BTreeMap::new(),
             devices: report.devices.into_iter().map(run_device).collect(),
             ceilings: report.settings.ceilings,
             launches: report.totals.launches,

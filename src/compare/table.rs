@@ -3,7 +3,7 @@
 
 use super::both::Both;
 use super::comparison::{Basis, Comparison, OddRun, Side};
-use super::conditions::{cut_off, doubts, drift, letters, notes, warmup};
+use super::conditions::{cut_alike, cut_off, doubts, drift, letters, notes, warmup};
 use super::contributions::{self, Parts};
 use super::evidence::{Change, Inferred, Lone, Proposal};
 use super::noise::Noise;
@@ -111,6 +111,11 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let coverage = table.coverage(runs, sides.before, &together, (&vanished, &proposals));
     let baseline_side = side(baseline, sides.before, &counting.before);
     let current_side = side(current, sides.after, &counting.after);
+    let mut doubts = doubts(baseline, current);
+    // Less work of the same kind is told as such.
+    if work.shift().abs() < Shift::new(1e-9) {
+        doubts.extend(cut_alike(baseline, current));
+    }
     let difference = current_side.time_s - baseline_side.time_s * (work.get() * other_work.get());
     Comparison {
         basis,
@@ -125,7 +130,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         proposals,
         cut_off: cut_off(baseline, current),
         unequal_warmup: warmup(baseline) != warmup(current),
-        doubts: doubts(baseline, current),
+        doubts,
         notes,
         order: letters(&setting.order),
         baseline: baseline_side,

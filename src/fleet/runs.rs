@@ -177,7 +177,9 @@ impl Job<'_> {
             let error = IngestError::new(path.display(), error.to_string());
             help.into_iter().fold(error, IngestError::help)
         })?;
-        Ok((judged.run(self.warmup), judged.caveats()))
+        let mut run = judged.run(self.warmup);
+        run.ranks.insert(part.rank.to_string(), run.launches);
+        Ok((run, judged.caveats()))
     }
 }
 

@@ -122,6 +122,24 @@ impl Sifted<'_> {
     }
 }
 
+/// Returns why runs of the same code are no repeats of each other: one that measured another program or was cut off makes
+/// a difference that is no noise. `None` where all may be repeats.
+#[must_use]
+pub fn no_repeats(runs: &[Run]) -> Option<String> {
+    let one = std::slice::from_ref::<Run>;
+    let cut = |run: &Run| runs.iter().find_map(|other| compare::cut_off(one(other), one(run)));
+    if let Some(why) = runs.iter().find_map(cut) {
+        return Some(format!("{why}: truncated file?"));
+    }
+    let outlines = outlines(runs);
+    let mut all = runs.iter().zip(&outlines);
+    let first = all.next()?;
+    all.find_map(|other| {
+        let why = differs(other, first)?;
+        Some(format!("{} and {}: {why}", other.0.label, first.0.label))
+    })
+}
+
 /// The kernels of a run by the names that builds keep.
 struct Outline<'a> {
     /// Share of the time, and the mean launch where there is one, in seconds.

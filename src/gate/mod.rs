@@ -22,6 +22,7 @@ mod words;
 
 pub use anchor::{Anchor, beside};
 pub use causes::how;
+pub use damaged::no_repeats;
 pub use decision::{Check, Decision, Detectable, Guess, Outcome, Subject, Verdict};
 pub use judge::{Setting, judge};
 pub use policy::{

@@ -477,6 +477,7 @@ pub(super) mod tests {
             measured_s: Seconds::new(total),
             warmup: 0,
             quantities: Vec::new(),
+            ranks: std::collections::BTreeMap::new(),
             rules: None,
             skipped_rules: Vec::new(),
             kernels,

@@ -11,13 +11,18 @@ fn text(path: &Path) -> String {
 
 /// A trace of ten kernels of 100 µs each, which begins at so many milliseconds.
 fn trace(begin: f64) -> String {
+    trace_of(begin, 10)
+}
+
+/// The same of so many kernels.
+fn trace_of(begin: f64, kernels: u32) -> String {
     let event = |at: u32| {
         let start = begin * 1e3 + f64::from(at) * 150.0;
         format!(
             r#"{{"ph": "X", "cat": "kernel", "name": "k{at}", "pid": 0, "tid": 7, "ts": {start}, "dur": 100, "args": {{"device": 0, "stream": 7, "correlation": {at}}}}}"#
         )
     };
-    let events: Vec<String> = (1..=10).map(event).collect();
+    let events: Vec<String> = (1..=kernels).map(event).collect();
     format!(
         r#"{{"deviceProperties": [{{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "numSms": 108}}], "traceEvents": [{}]}}"#,
         events.join(",\n")
@@ -131,4 +136,48 @@ fn a_device_that_the_export_contradicts_is_named_by_fleet_and_gate() {
     let gate = |more: &[&str]| said(&[&["gate"], &sides[..], more].concat());
     assert_eq!(gate(&[]).matches(SAYS).count(), 0);
     assert_eq!(gate(&asked).matches(SAYS).count(), 1, "{}", gate(&asked));
+}
+
+/// One of three ranks ends after seven of ten launches: a gate must fail on it in a folder, in a table and across a store, and
+/// `calibrate` must not take it for noise.
+#[test]
+fn a_gate_fails_where_one_rank_ends_early() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = [trace(0.0), trace(0.01), trace(0.02)];
+    let mut part = whole.clone();
+    part[1] = trace_of(0.01, 7);
+    let job = |name: &str, traces: &[String]| {
+        let at = folder.path().join(name);
+        fs::create_dir(&at).unwrap();
+        let files = ranks(&at, traces);
+        let table = text(&folder.path().join(format!("{name}-table"))) + "/";
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        said(&[&["convert"], &files[..], &["-o", &table]].concat());
+        [text(&at), table]
+    };
+    let [main, branch] = [job("main", &whole), job("branch", &part)];
+    let store = text(&folder.path().join("store"));
+    said(&["baseline", "save", &main[1], "--store", &store, "--no-config"]);
+    for (baseline, current, rank) in [
+        (&main[0], &branch[0], "rank1.json"),
+        (&main[1], &branch[1], "rank 1"),
+        (&store, &branch[1], "rank 1"),
+    ] {
+        let run = program::run(&["gate", current, "--baseline", baseline, "--no-config"]);
+        assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+        let says = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(says.contains(&format!("{rank} of ")), "{says}");
+        assert!(says.contains("has 7 of the 10 launches that it has in"), "{says}");
+        let same = program::run(&["gate", &main[0], "--baseline", current, "--no-config"]);
+        assert_eq!(same.code, 0, "{}{}", same.stdout, same.stderr);
+    }
+    let rank =
+        |job: &str, rank: usize| text(&folder.path().join(job).join(format!("rank{rank}.json")));
+    let noise = program::run(&["calibrate", &rank("main", 0), &rank("branch", 1)]);
+    assert_eq!((noise.code, &*noise.stdout), (2, ""), "{}", noise.stderr);
+    assert!(
+        noise.stderr.contains("these runs are not repeats of each other: "),
+        "{}",
+        noise.stderr
+    );
 }
