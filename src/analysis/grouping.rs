@@ -109,7 +109,7 @@ pub struct GroupTotals {
     pub roofline_time_low: Seconds,
     /// Upper bound of the roofline time, at most the measured time of each kernel.
     pub roofline_time_high: Seconds,
-    /// Time of kernels with not enough data.
+    /// Time of kernels with not enough data, and of launches without it of other kernels.
     pub unmodeled: Seconds,
     /// Time of waived kernels.
     pub waived: Seconds,
@@ -195,7 +195,10 @@ impl GroupTotals {
             | State::LowImpact
             | State::Possible => {
                 let (roofline_time, high) = bounds(kernel);
+                let rest = kernel.unmodeled();
                 self.judged += kernel.modeled;
+                self.unmodeled += rest;
+                self.unjudged_roofline_time.1 += rest;
                 self.roofline_time += roofline_time;
                 self.roofline_time_low += kernel.least_roofline_time().unwrap_or_default();
                 self.roofline_time_high += high;

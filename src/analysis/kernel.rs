@@ -191,17 +191,20 @@ pub(crate) struct Extras {
     pub(super) hierarchical: Option<Seconds>,
     pub(super) doubt: Option<Doubt>,
     pub(super) tool_advice: Box<[KernelAdvice]>,
+    /// See [`Kernel::beside`].
+    pub(super) beside: Seconds,
 }
 
 impl Extras {
     /// Returns it if a kernel has anything of it.
     pub(super) fn kept(self) -> Option<Box<Self>> {
-        let Self { algorithmic, levels, hierarchical, doubt, tool_advice } = &self;
+        let Self { algorithmic, levels, hierarchical, doubt, tool_advice, beside } = &self;
         let is_empty = algorithmic.is_none()
             && levels.is_empty()
             && hierarchical.is_none()
             && doubt.is_none()
-            && tool_advice.is_empty();
+            && tool_advice.is_empty()
+            && *beside == Seconds::ZERO;
         (!is_empty).then(|| Box::new(self))
     }
 }
@@ -233,6 +236,19 @@ pub(crate) fn most_headroom(time: Seconds, roofline_time: Seconds, least: Second
 }
 
 impl Kernel {
+    /// Returns the part of the measured time in which other kernels ran on the same GPU; zero where no timeline shows any.
+    #[must_use]
+    pub fn beside(&self) -> Seconds {
+        self.extras.as_ref().map_or(Seconds::ZERO, |extras| extras.beside)
+    }
+
+    /// Returns the time of launches that the roofline was not compared with, because nothing is known of their work and
+    /// bytes: all of a kernel with not enough data, part of another one, and zero where only rounding tells them apart.
+    #[must_use]
+    pub fn unmodeled(&self) -> Seconds {
+        super::partition::left(self.measured, self.modeled)
+    }
+
     /// Returns the needs of its algorithm, if its shape is known.
     #[must_use]
     pub fn algorithmic(&self) -> Option<&Algorithmic> {

@@ -3,6 +3,7 @@
 
 mod advice;
 mod algorithmic;
+mod beside;
 mod called;
 mod ceilings;
 mod columns;
@@ -236,7 +237,9 @@ pub fn analyze(
     let found = conclude(&setting, options, groups, &|visit| summing.each(visit));
     let (of_row, natures) = summing.into_groups();
     let setup = Setup { profile, basis, of_row, natures };
-    Ok(assemble(setup, options, found))
+    let mut analysis = assemble(setup, options, found);
+    analysis.place_beside(profile);
+    Ok(analysis)
 }
 
 /// The kernels of a profile, ranked, and what they add up to.
@@ -539,6 +542,7 @@ fn add_up(
                 .map(|_| Seconds::new(part.hierarchical.get())),
             doubt: doubt(part),
             tool_advice: sums.advice.named(profile),
+            beside: Seconds::ZERO,
         }
         .kept(),
     }

@@ -68,6 +68,14 @@ impl NameFilter {
         (!name.is_empty()).then(|| Self { name: name.to_owned(), is_prefix })
     }
 
+    /// The same of a kernel with an operator: PyProf names a kernel that has no name by its operator alone, which no kernel
+    /// that `ncu` sees is called by.
+    #[must_use]
+    pub fn of_kernel(full_name: &str, operator: Option<&str>) -> Option<Self> {
+        let first = operator.and_then(|operator| operator.split(' ').next());
+        if first == Some(full_name) { None } else { Self::of(full_name) }
+    }
+
     /// Whether a kernel of this filter passes.
     fn takes(&self, other: &Self) -> bool {
         if self.is_prefix { other.name.starts_with(&self.name) } else { *self == *other }
@@ -175,7 +183,8 @@ impl Analysis {
         let all: Seconds = stakes.iter().map(|one| one.1).sum();
         let filtered = |(kernel, stake): (_, _)| {
             let kernel: &Kernel = kernel;
-            Some((kernel, NameFilter::of(&kernel.full_name)?, stake))
+            let name = NameFilter::of_kernel(&kernel.full_name, kernel.operator.as_deref())?;
+            Some((kernel, name, stake))
         };
         let is_any = !stakes.is_empty();
         let mut wanted: Vec<(&Kernel, NameFilter, Seconds)> =
@@ -309,8 +318,9 @@ fn collected(profile: &Profile, kernels: &[&Kernel], names: &[NameFilter]) -> Co
         .into_iter()
         .filter(|row| {
             let head = launches.head(*row);
-            let is_match = *matches.entry(head.name).or_insert_with(|| {
-                let of = NameFilter::of(profile.names.get(head.name));
+            let is_match = *matches.entry((head.name, head.operator)).or_insert_with(|| {
+                let [name, operator] = [head.name, head.operator].map(|id| profile.names.get(id));
+                let of = NameFilter::of_kernel(name, Some(operator));
                 of.is_some_and(|of| names.iter().any(|name| name.takes(&of)))
             });
             is_match && Some(head.source) == source && Some(head.process) == process
@@ -391,6 +401,9 @@ mod tests {
             assert_eq!(NameFilter::option(&[found]), format!("-k {filter}"), "{name}");
         }
         assert_eq!(NameFilter::of(""), None);
+        let of = |operator| NameFilter::of_kernel("max_pool2d", operator);
+        assert_eq!(of(Some("max_pool2d T=[32x64],[float16] #0")), None);
+        assert!(of(Some("relu T=[32x64],[float16] #0")).is_some() && of(None).is_some());
         let all = |names: &[&str]| {
             let filters: Vec<_> = names.iter().map(|name| NameFilter::of(name).unwrap()).collect();
             NameFilter::option(&filters)

@@ -150,7 +150,7 @@ impl Partition {
     fn divide(&mut self, kernel: &Kernel) {
         let compared = kernel.modeled.min(kernel.measured);
         let above = kernel.savings_high.min(compared);
-        self.put(TimePart::NotEnoughData, left(kernel.measured, compared));
+        self.put(TimePart::NotEnoughData, kernel.unmodeled());
         self.put(TimePart::Roofline, left(compared, above));
         if kernel.state == State::Waived {
             self.put(TimePart::Waived, above);
@@ -165,7 +165,7 @@ impl Partition {
 }
 
 /// What is left of a time without a part of it; nothing where only rounding tells them apart.
-fn left(whole: Seconds, part: Seconds) -> Seconds {
+pub(super) fn left(whole: Seconds, part: Seconds) -> Seconds {
     let left = whole - part;
     if left > whole * 1e-9 { left } else { Seconds::ZERO }
 }

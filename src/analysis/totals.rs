@@ -46,7 +46,7 @@ pub struct Totals {
     pub savings_unproven: Seconds,
     /// Optimistic savings, if all kernels reach their ideal roofs.
     pub savings_high: Seconds,
-    /// Time of kernels with not enough data.
+    /// Time of kernels with not enough data, and of launches without it of other kernels.
     pub unmodeled: Seconds,
     /// The measured time, divided into parts that add up to it.
     pub parts: Partition,
@@ -100,6 +100,8 @@ impl Totals {
                 State::NotEnoughData => self.unmodeled += kernel.measured,
                 state if state.is_modeled() => {
                     self.modeled += kernel.modeled;
+                    // Of some of its launches neither work nor bytes are known.
+                    self.unmodeled += kernel.unmodeled();
                     self.roofline_time += kernel.roofline_time.unwrap_or(Seconds::ZERO);
                     self.roofline_time_low += kernel.least_roofline_time().unwrap_or_default();
                     self.roofline_time_likely +=

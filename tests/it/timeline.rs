@@ -455,3 +455,38 @@ fn a_trace_without_events_says_that_nothing_was_recorded() {
     let error = ingest::read(&[named], &Options::default()).unwrap_err();
     assert!(error.to_string().contains("a trace without events"), "{error}");
 }
+
+/// Ten launches of one block for 1 ms each on an A100 of 108 SMs, and beside each for some time one of 4,096 blocks: what one
+/// block leaves idle is idle only where nothing else runs.
+#[test]
+fn a_small_grid_beside_other_kernels_leaves_nothing_idle() {
+    let found = |beside_us: u32| {
+        let event = |at: u32, name: &str, stream: u32, grid: u32, time: u32| {
+            let start = at * 2_000;
+            format!(
+                r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": {stream}, "ts": {start}, "dur": {time}, "args": {{"device": 0, "stream": {stream}, "correlation": {}, "grid": [{grid}, 1, 1], "block": [256, 1, 1]}}}}"#,
+                at * 10 + stream
+            )
+        };
+        let small = (0..10).map(|at| event(at, "small", 7, 1, 1_000));
+        let large = (0..10).map(|at| event(at, "large", 8, 4096, beside_us));
+        let events: Vec<String> = small.chain(large).collect();
+        let text = format!(
+            r#"{{"deviceProperties": [{{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "numSms": 108}}], "traceEvents": [{}]}}"#,
+            events.join(",\n")
+        );
+        let profile = ingest::read_text("trace.json", &text, &Options::default()).unwrap();
+        let judged = Session::default().judge(&profile).unwrap();
+        let kernel = judged.analysis.kernels.iter().find(|kernel| &*kernel.name == "small");
+        let kernel = kernel.unwrap();
+        assert_eq!(ns(kernel.beside()), u64::from(beside_us) * 10_000);
+        let mut findings = judged.findings_of(kernel).iter();
+        findings.find(|finding| finding.rule == "small-grid").map(|finding| finding.at_stake_s)
+    };
+    // 107 of 108 SMs have no work for 10 ms, or for the 7 ms in which nothing else runs.
+    for (beside_us, alone) in [(0, 10e-3), (300, 7e-3)] {
+        let at_stake = found(beside_us).unwrap();
+        assert!((at_stake - alone * 107.0 / 108.0).abs() < 1e-9, "{beside_us}: {at_stake}");
+    }
+    assert_eq!((found(500), found(1_000)), (None, None));
+}

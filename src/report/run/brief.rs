@@ -322,7 +322,8 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
 fn why(entries: &[&Entry<'_>]) -> String {
     let mut names: Vec<NameFilter> = Vec::new();
     for entry in entries {
-        let name = NameFilter::of(&entry.kernel.full_name);
+        let kernel = entry.kernel;
+        let name = NameFilter::of_kernel(&kernel.full_name, kernel.operator.as_deref());
         names.extend(name.filter(|name| !names.contains(name)));
     }
     format!("ncu --set full --import-source yes {}-o why APP", filter(&names))

@@ -6,7 +6,7 @@ use crate::report::Report;
 use crate::report::document::{Cell, Column, Form, Table};
 use crate::report::run::advice;
 use crate::report::run::brief::Brief;
-use crate::report::view::{Style, name, printable, shape, si};
+use crate::report::view::{Style, name, percent, printable, shape, si};
 use crate::roofline::{Limiter, run_speedup};
 use crate::units::{FlopsPerByte, Seconds, Share};
 
@@ -102,9 +102,22 @@ fn sizes(kernel: &Kernel) -> Option<String> {
 fn verdict(kernel: &Kernel) -> String {
     match kernel.confidence {
         Some(confidence) if confidence > Confidence::Certain && kernel.state != State::Possible => {
-            format!("{}, {}", kernel.state.label(), confidence.label())
+            format!("{}, {}", state(kernel), confidence.label())
         }
-        _ => kernel.state.label().to_owned(),
+        _ => state(kernel),
+    }
+}
+
+/// The state of a kernel, and of which part of its time it is: headroom is that of the launches that were compared.
+fn state(kernel: &Kernel) -> String {
+    /// A smaller part of the time changes no figure.
+    const WORTH_NAMING: f64 = 0.01;
+    let label = kernel.state.label();
+    let open = kernel.unmodeled();
+    if kernel.state.is_modeled() && open > kernel.measured * WORTH_NAMING {
+        format!("{label}, {} compared", percent(kernel.modeled / kernel.measured))
+    } else {
+        label.to_owned()
     }
 }
 
@@ -138,7 +151,7 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
             headroom(kernel),
             unless(kernel.limiter == Limiter::Unknown, Cell::text(kernel.limiter.label())),
             unless(untimed, share(kernel, total)),
-            Cell::text(kernel.state.label()),
+            Cell::text(state(kernel)),
         ];
         table.push_with(cells, sizes(kernel).into_iter().collect());
     }

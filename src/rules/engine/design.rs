@@ -4,6 +4,7 @@ use super::subject::Subject;
 use crate::analysis::Spare;
 use crate::model::Quantity;
 use crate::taxonomy::Kind;
+use crate::units::Seconds;
 
 impl Subject<'_> {
     /// Whether it multiplies matrices: by its name or operator, or by the closed form that describes it.
@@ -33,6 +34,17 @@ impl Subject<'_> {
     /// Whether its launches take hardly longer than any: fewer of them help, and little else.
     pub(in crate::rules) fn is_short(&self) -> bool {
         self.kernel.is_short(self.analysis.fixed_cost)
+    }
+
+    /// Part of its time in which no other kernel ran on its GPU, from 0 to 1: where others run, what it leaves idle is not.
+    pub(in crate::rules) fn alone(&self) -> f64 {
+        let time = self.kernel.measured;
+        if time > Seconds::ZERO { 1.0 - self.kernel.beside() / time } else { 1.0 }
+    }
+
+    /// Whether other kernels ran beside it for half of its time or more.
+    pub(in crate::rules) fn is_shared(&self) -> bool {
+        self.alone() <= 0.5
     }
 
     /// What more blocks would have to work on.

@@ -32,7 +32,8 @@ of 128 to 256 threads instead of very small ones.
 
 ## False positives
 Kernels with many independent instructions per thread need fewer warps; those have a busy unit and
-are exempt. Persistent kernels with unknown names launch as many blocks as fit, by design.
+are exempt, and so are kernels that had others beside them for half of their time or more. Persistent
+kernels with unknown names launch as many blocks as fit, by design.
 
 ## Sources
 NVIDIA, *GPU Performance Background*, \"GPU Execution Model\" (four times as many blocks as
@@ -79,7 +80,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_few = per_sm < subject.threshold(&BLOCKS);
     let is_small = (threads as f64) < subject.threshold(&THREADS);
     // With fewer blocks than multiprocessors, `small-grid` says it all.
-    if per_sm < 1.0 || !(is_few || is_small) {
+    if per_sm < 1.0 || !(is_few || is_small) || subject.is_shared() {
         return Ok(None);
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };

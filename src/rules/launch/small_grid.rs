@@ -32,7 +32,8 @@ Products: split-K or smaller tiles. Attention with few queries: split the keys a
 independent kernels on other streams.
 
 ## False positives
-Kernels meant to run next to others. Work that depends on itself cannot be divided.
+Kernels meant to run next to others: where a timeline shows others for half of its time or more, the
+kernel is exempt, and for less the time beside them is not at stake. Work that depends on itself cannot be divided.
 
 ## Sources
 NVIDIA, *GPU Performance Background*, \"GPU Execution Model\"; `LaunchConfiguration.py` of Nsight
@@ -58,7 +59,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_enough = blocks >= u64::from(sms) || spare == Spare::Nothing;
     // The name takes long to search, and matters to few.
     let is_chosen = || blocks.saturating_mul(2) > u64::from(sms) && subject.is_persistent();
-    if is_enough || is_saturated || is_chosen() {
+    if is_enough || is_saturated || subject.is_shared() || is_chosen() {
         return Ok(None);
     }
     let units = subject.units();
@@ -69,7 +70,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         idle * 100.0
     );
     let finding = subject
-        .finding(message, Stake { low: Seconds::ZERO, ..subject.share(idle, "tail") })
+        .finding(message, Stake { low: Seconds::ZERO, ..subject.share(idle * subject.alone(), "tail") })
         .confidence(if spare == Spare::Work { Confidence::High } else { Confidence::Low })
         .evidence("blocks", blocks as f64, "1")
         .evidence(units, f64::from(sms), "1");

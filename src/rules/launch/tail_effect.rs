@@ -25,7 +25,7 @@ stream-K or persistent kernels.
 ## False positives
 Blocks of very different length even out by themselves. Persistent kernels have one wave by design
 and are exempt where name or grid show it. So are launches that take hardly longer than an empty
-one.
+one, and kernels that had others beside them for half of their time or more.
 
 ## Sources
 NVIDIA, *Matrix Multiplication Background*, \"Wave Quantization\"; `LaunchConfiguration.py` of Nsight
@@ -43,7 +43,7 @@ const LOST: Threshold = Threshold::new("lost", 0.10, "1", "smaller savings are n
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let (blocks, sms, resident) = (subject.blocks()?, subject.sms()?, subject.resident()?);
-    if subject.is_persistent() || subject.is_short() {
+    if subject.is_persistent() || subject.is_short() || subject.is_shared() {
         return Ok(None);
     }
     let waves = roofline::waves(blocks, sms, resident);

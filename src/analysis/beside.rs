@@ -1,0 +1,118 @@
+//! How long kernels had other kernels beside them on their GPU: then what they leave idle is not idle.
+
+use std::collections::BTreeMap;
+
+use super::Analysis;
+use crate::model::{Profile, Quantity};
+use crate::units::Seconds;
+
+/// A launch on the timeline of its GPU, in nanoseconds.
+struct Placed {
+    start: u64,
+    end: u64,
+    kernel: usize,
+}
+
+impl Analysis {
+    /// Sets how long each kernel ran beside others. Only timelines tell: a profiler that measures launch by launch lets
+    /// nothing else run.
+    pub(super) fn place_beside(&mut self, profile: &Profile) {
+        if self.timelines.is_empty() {
+            return;
+        }
+        let known: Vec<(usize, usize)> =
+            self.timelines.iter().map(|one| (one.source, one.device)).collect();
+        let mut placed: BTreeMap<_, Vec<Placed>> = BTreeMap::new();
+        self.each_grouped(profile, |kernel, launch| {
+            let head = &launch.head;
+            let device = self.of_hint.get(head.device.position()).copied().unwrap_or(0);
+            let (true, Some(start)) =
+                (known.contains(&(usize::from(head.source), device)), head.start)
+            else {
+                return;
+            };
+            let time =
+                launch.value(Quantity::Duration).map_or(0, |time| (time * 1e9).round() as u64);
+            let end = start.saturating_add(time);
+            placed.entry((head.source, head.device)).or_default().push(Placed {
+                start,
+                end,
+                kernel,
+            });
+        });
+        let mut beside = vec![0_u64; self.kernels.len()];
+        for launches in placed.values_mut() {
+            add_beside(launches, &mut beside);
+        }
+        for (kernel, time) in self.kernels.iter_mut().zip(beside) {
+            if time > 0 {
+                let time = Seconds::new(time as f64 * 1e-9).min(kernel.measured);
+                kernel.extras.get_or_insert_default().beside = time;
+            }
+        }
+    }
+}
+
+/// Adds the time in which each kernel runs beside other launches of one GPU, launches of its own name included.
+fn add_beside(launches: &mut [Placed], beside: &mut [u64]) {
+    launches.sort_unstable_by_key(|launch| launch.start);
+    let mut latest = 0;
+    let overlaps = launches.iter().any(|launch| {
+        let is_before_the_end = launch.start < latest;
+        latest = latest.max(launch.end);
+        is_before_the_end
+    });
+    // One stream, as most programs have.
+    if !overlaps {
+        return;
+    }
+    // All starts and ends in order of time. While one launch runs, the sum of the numbers of those that run is its own.
+    let mut moments: Vec<(u64, bool, usize)> = Vec::with_capacity(2 * launches.len());
+    for (number, launch) in launches.iter().enumerate() {
+        moments.push((launch.start, true, number));
+        moments.push((launch.end, false, number));
+        beside[launch.kernel] = beside[launch.kernel].saturating_add(launch.end - launch.start);
+    }
+    moments.sort_unstable_by_key(|(at, is_start, _)| (*at, *is_start));
+    let (mut running, mut numbers, mut since) = (0_i64, 0_i64, 0);
+    for (at, is_start, number) in moments {
+        if running == 1
+            && let Some(alone) = usize::try_from(numbers).ok().and_then(|only| launches.get(only))
+        {
+            let time = &mut beside[alone.kernel];
+            *time = time.saturating_sub(at - since);
+        }
+        let (change, number) = if is_start { (1, number as i64) } else { (-1, -(number as i64)) };
+        (running, numbers, since) = (running + change, numbers + number, at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Kernel 0 runs from 0 to 100 and from 200 to 300, kernel 1 from 50 to 80 and from 290 to 400: they share 30 and 10.
+    #[test]
+    fn what_others_cover_is_counted_once_for_each_kernel() {
+        let at = |kernel, start, end| Placed { start, end, kernel };
+        let mut launches = [at(0, 0, 100), at(1, 50, 80), at(1, 290, 400), at(0, 200, 300)];
+        let mut beside = [0; 2];
+        add_beside(&mut launches, &mut beside);
+        assert_eq!(beside, [40, 40]);
+        // Three at a time; launches without length; what touches does not overlap.
+        let mut launches = [
+            at(0, 0, 10),
+            at(1, 10, 20),
+            at(2, 12, 18),
+            at(3, 14, 16),
+            at(1, 15, 15),
+            at(0, 20, 30),
+        ];
+        let mut beside = [0; 4];
+        add_beside(&mut launches, &mut beside);
+        assert_eq!(beside, [0, 6, 6, 2]);
+        let mut beside = [0; 1];
+        add_beside(&mut [at(0, 0, 10), at(0, 10, 20)], &mut beside);
+        assert_eq!(beside, [0]);
+    }
+}
