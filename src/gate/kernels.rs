@@ -196,6 +196,13 @@ impl Timed<'_> {
         }
     }
 
+    /// What an improvement that is too large to believe is shown by: as measured, since what all kernels share may be what
+    /// is hard to believe, unless others got slower.
+    fn fastest(&self) -> &Evidence {
+        let raw = self.change.raw.as_ref();
+        raw.filter(|raw| raw.shift < self.own.shift).unwrap_or(self.own)
+    }
+
     /// The shift of the mean launch, if it differs much from that of the median launch.
     fn tail(&self, comparison: &Comparison) -> Option<Shift> {
         let common = &comparison.common;
@@ -250,9 +257,7 @@ fn told(
             told(Verdict::Ambiguous, action, format!("{}; {doubt}", slower()))
         }
         Standing::Better if is_implausible(change, own, policy) => {
-            // As measured: what all kernels share may be what is hard to believe.
-            let measured = change.raw.as_ref().unwrap_or(own);
-            let message = words::implausible(change, measured, by_headroom);
+            let message = words::implausible(change, timed.fastest(), by_headroom);
             told(Verdict::ImplausibleImprovement, policy.implausible, message)
         }
         Standing::Better => told(Verdict::Improvement, Action::None, moved()),
@@ -276,12 +281,16 @@ fn time_check(
     let by_headroom = comparison.basis == Basis::Headroom;
     // Where a few launches make the change, it is that of all together.
     let tail = timed.tail(comparison).filter(|_| standing == Standing::Within);
-    let delta = tail.map_or_else(|| difference(change, own), |mean| of_all_launches(change, mean));
+    let Conclusion { verdict, mut action, mut message } = told(comparison, policy, timed, standing);
+    let is_implausible = verdict == Verdict::ImplausibleImprovement;
+    // The numbers are those of the sentence.
+    let shown = if is_implausible { timed.fastest() } else { *own };
+    let delta =
+        tail.map_or_else(|| difference(change, shown), |mean| of_all_launches(change, mean));
     let run = comparison.current.time_s.max(comparison.baseline.time_s);
     let is_enough = || delta.is_none_or(|delta| limit.is_enough(delta.abs(), run));
     let matters = timed.counts && (by_headroom || is_enough());
-    let Conclusion { verdict, mut action, mut message } = told(comparison, policy, timed, standing);
-    let evidence = words::evidence(comparison, change, own);
+    let evidence = words::evidence(comparison, change, shown);
     if !matters && action > Action::Notice {
         action = Action::Notice;
         message.push_str(&format!("; {}", words::too_small(timed.counts, limit, delta)));
@@ -301,11 +310,11 @@ fn time_check(
         action,
         before: value(&change.before),
         after: value(&change.after),
-        change: Some(own.change()),
-        interval: own.interval(),
-        confidence: own.confidence,
+        change: Some(shown.change()),
+        interval: shown.interval(),
+        confidence: shown.confidence,
         limit: Some(Allowed::Change(limit.worse)),
-        noise: (own.unit != Unit::Runs).then(|| own.floor.change()),
+        noise: (own.unit != Unit::Runs).then(|| shown.floor.change()),
         delta_s: delta.filter(|_| !by_headroom),
         share: change.after.share,
         matched: Some(change.pair.level),

@@ -100,6 +100,7 @@ impl Whole<'_> {
         let doubt = match standing {
             Standing::Unsure => Some(words::doubt(evidence, limit.shift())),
             _ if undeclared => Some(words::undeclared()),
+            _ if verdict == Verdict::ImplausibleImprovement => Some(words::TOO_FAST.to_owned()),
             _ => clock.map(words::clock),
         };
         let message =
@@ -248,7 +249,10 @@ impl Total<'_> {
         let Self { comparison, limit, message, .. } = self;
         let for_same_work = comparison.total.shift;
         let measured = for_same_work + comparison.other_work.shift();
-        if check.action > Action::Notice && measured <= limit.shift() && measured < for_same_work {
+        // What saves too much to be believed does so for the same work.
+        let is_slower = check.verdict != Verdict::ImplausibleImprovement;
+        let is_less = measured <= limit.shift() && measured < for_same_work;
+        if check.action > Action::Notice && is_slower && is_less {
             check.verdict = Verdict::OtherWork;
             check.action = Action::Notice;
             check.more_runs = None;
@@ -278,12 +282,14 @@ impl Total<'_> {
         }
     }
 
-    /// A shift that is too small to count is a notice.
+    /// A shift that is too small to count is a notice; of an improvement that is hard to believe, what it saved counts.
     fn allow_small(&self, check: &mut Check) {
         let Self { limit, times: [one, two], is_time, .. } = *self;
-        if is_time && check.action > Action::Notice && !limit.is_enough(two - one, two.max(one)) {
+        let is_implausible = check.verdict == Verdict::ImplausibleImprovement;
+        let moved = if is_implausible { (two - one).abs() } else { two - one };
+        if is_time && check.action > Action::Notice && !limit.is_enough(moved, two.max(one)) {
             check.action = Action::Notice;
-            let why = words::too_small(true, limit, Some(two - one));
+            let why = words::too_small(true, limit, Some(moved));
             check.message.push_str(&format!("; {why}"));
         }
     }
@@ -410,6 +416,7 @@ mod tests {
         self, Run,
         made::{kernel, run},
     };
+    use crate::units::Factor;
 
     /// A run of kernels of so many launches of 1 ms.
     fn side(kernels: &[(&str, usize)]) -> [Run; 1] {
@@ -491,6 +498,20 @@ mod tests {
         assert_eq!(work.after, Some(Value::count(24.0)));
         assert_eq!(of_rule(&checks, "total").unwrap().verdict, Verdict::Unchanged);
         assert_eq!(of_rule(&judge(&compared(&one, &one), &Policy::default()), "work"), None);
+    }
+
+    /// A fifth of the time for the same work, of which there is half as much: a tenth as measured.
+    #[test]
+    fn less_work_does_not_excuse_what_is_too_fast_for_its_work() {
+        let one = side(&[("softmax", 5)]);
+        let mut comparison = compared(&one, &one);
+        comparison.total.shift = Shift::new(0.2_f64.ln());
+        comparison.other_work = Factor::new(0.5);
+        comparison.current.time_s = comparison.baseline.time_s * 0.1;
+        let check = total(&comparison, &Policy::default()).unwrap();
+        assert_eq!((check.verdict, check.action), (Verdict::ImplausibleImprovement, Action::Warn));
+        // 5 ms, of which the work is half, and 0.5 ms now.
+        assert!((check.delta_s.unwrap().get() + 2e-3).abs() < 1e-12, "{check:?}");
     }
 
     /// A common shift of 6% of one run per side that is declared quiet: the clock explains it if cycles stay

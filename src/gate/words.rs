@@ -14,6 +14,10 @@ use crate::units::{
 /// Shifts of time below 2% are not explained by cycles in the output.
 const WORTH_CYCLES: Shift = Shift::new(0.02);
 
+/// Why an improvement of the run is not simply good.
+pub(super) const TOO_FAST: &str =
+    "faster than `implausible-factor` allows: check that all of the work is still done";
+
 /// Formats a shift on the logarithmic scale as a relative change: `+12.3%`.
 pub(super) fn change(shift: Shift) -> String {
     units::change(shift.change())
@@ -229,8 +233,9 @@ pub(super) fn metric(limit: &Limit, one: Value, two: Value) -> String {
     format!("{what} went from {} to {}, limit {}", one.shown(), two.shown(), change_limit(allowed))
 }
 
-/// Lists further evidence for or against a change.
-pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) -> Vec<String> {
+/// Lists further evidence for or against a change, which is shown by its own evidence or as measured.
+pub(super) fn evidence(comparison: &Comparison, known: &Change, shown: &Evidence) -> Vec<String> {
+    let own = known.own.as_ref().unwrap_or(shown);
     let mut sentences = Vec::new();
     if let Some(inferred) = &known.inferred {
         sentences.push(format!("matched by {}", inferred.why));
@@ -247,10 +252,15 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) 
     let common = comparison.common.evidence.shift;
     if comparison.common.removed && common.abs() > SHOWN_SHIFT {
         let raw = known.raw.as_ref().map_or(Shift::ZERO, |raw| raw.shift);
-        let (raw, common) = (change(raw), change(common));
-        sentences.push(format!("measured {raw}; the global shift of {common} is subtracted"));
+        let is_measured = shown.shift < own.shift;
+        let (raw, own, common) = (change(raw), change(own.shift), change(common));
+        sentences.push(if is_measured {
+            format!("{own} with the global shift of {common} subtracted")
+        } else {
+            format!("measured {raw}; the global shift of {common} is subtracted")
+        });
     }
-    if let Some(cycles) = known.cycles.as_ref().filter(|_| own.shift.abs() > WORTH_CYCLES) {
+    if let Some(cycles) = known.cycles.as_ref().filter(|_| shown.shift.abs() > WORTH_CYCLES) {
         sentences.push(format!("SM cycles changed by {}", change(cycles.shift)));
     }
     sentences.extend(work(known));
@@ -261,7 +271,7 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, own: &Evidence) 
             launches(known.after.launches)
         ));
     }
-    if let (Some(one), Some(two)) = (own.within, own.between) {
+    if let (Some(one), Some(two)) = (shown.within, shown.between) {
         sentences.push(format!(
             "launches spread by {}% within a run, runs by {}%",
             digits(one.get() * 100.0),

@@ -2,6 +2,7 @@
 
 pub(crate) mod cli;
 mod counted;
+mod implausible;
 mod judged;
 mod laws;
 mod limits;
