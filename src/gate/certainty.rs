@@ -5,7 +5,7 @@
 //! pooled across kernels. With one run per side, the declared noise floor decides: launches of one
 //! run share its conditions, so they give no probability.
 
-use super::thresholds::END;
+use super::thresholds::{END, MORE_RUNS};
 use crate::compare::{Evidence, Unit, student_quantile, student_tail};
 use crate::units::{Probability, Shift};
 
@@ -63,31 +63,53 @@ pub(super) fn is_beyond(
     }
 }
 
-/// Additional runs per side that would settle if the shift is beyond the limit, assuming that shift
-/// and noise stay as they are. At most [`MOST_RUNS`]; `None` if the shift is exactly at the limit.
-pub(super) fn more_runs(evidence: &Evidence, limit: Shift) -> Option<u32> {
-    let beyond = (evidence.shift - limit).get();
-    // No number of runs shows what a timer cannot.
-    if beyond <= 0.0 || evidence.shift <= evidence.tick {
-        return None;
-    }
-    let (there, needed) = match (evidence.unit, evidence.standard_error) {
-        // No number of runs tells a device or a day from the code.
-        (Unit::Runs, _) if evidence.shift <= evidence.floor => return None,
-        (Unit::Runs, Some(error)) => {
-            let (one, two) = (evidence.before as f64, evidence.after as f64);
-            let spread = error.get() / (1.0 / one + 1.0 / two).sqrt();
-            (one.min(two), 2.0 * (CERTAIN * spread / beyond).powi(2))
-        }
-        // The floor is that of the difference of two runs.
-        _ => (1.0, (evidence.floor.get() / beyond).powi(2).max(RUNS_PER_SIDE)),
-    };
-    let more = (needed.ceil() - there).max(1.0);
-    Some(if more >= f64::from(MOST_RUNS) { MOST_RUNS } else { more as u32 })
+/// What more runs per side do about a change that is not certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MoreRuns {
+    /// Nothing: it is within the limit, or what neither the timer nor runs of one device can tell.
+    Nothing,
+    /// [`MORE_RUNS`] measure the spread from run to run, which may settle it: one run per side has none, and what is
+    /// declared is the most that noise does, so no number follows from it.
+    Measure,
+    /// So many would settle it if shift and spread stay as they are.
+    Settle(u32),
+    /// More than [`MOST_RUNS`] would.
+    TooClose,
 }
 
-/// Largest number of additional runs that is suggested.
-pub(super) const MOST_RUNS: u32 = 50;
+impl MoreRuns {
+    /// What they do about a shift that should be beyond the limit.
+    pub(super) fn of(evidence: &Evidence, limit: Shift) -> Self {
+        let beyond = (evidence.shift - limit).get();
+        // No number of runs shows what a timer cannot.
+        if beyond <= 0.0 || evidence.shift <= evidence.tick {
+            return Self::Nothing;
+        }
+        // No number of runs tells a device or a day from the code.
+        if evidence.unit == Unit::Runs && evidence.shift <= evidence.floor {
+            return Self::Nothing;
+        }
+        let error = evidence.standard_error.filter(|_| evidence.unit == Unit::Runs);
+        let Some(error) = error else { return Self::Measure };
+        let (one, two) = (evidence.before as f64, evidence.after as f64);
+        let spread = error.get() / (1.0 / one + 1.0 / two).sqrt();
+        let needed = 2.0 * (CERTAIN * spread / beyond).powi(2);
+        let more = (needed.ceil() - one.min(two)).max(1.0);
+        if more < MOST_RUNS { Self::Settle(more as u32) } else { Self::TooClose }
+    }
+
+    /// How many, if that is known.
+    pub(super) const fn number(self) -> Option<u32> {
+        match self {
+            Self::Nothing | Self::TooClose => None,
+            Self::Measure => Some(MORE_RUNS),
+            Self::Settle(more) => Some(more),
+        }
+    }
+}
+
+/// From so many on, additional runs are not suggested.
+const MOST_RUNS: f64 = 50.0;
 
 /// Standard errors by which a change must lie beyond its limit to be found in nine gates of ten: 1.645 for a
 /// confidence of 95%, and 1.28 for the tenth that falls short.
@@ -98,9 +120,6 @@ pub(super) const POWER: Probability = Probability::new(0.9);
 
 /// A change that is just as large as the noise is found half of the time.
 pub(super) const HALF: Probability = Probability::new(0.5);
-
-/// Runs per side needed to estimate their spread.
-const RUNS_PER_SIDE: f64 = 3.0;
 
 /// The shift that would have been seen, and in which part of all gates, for so many kernels that are judged
 /// together. `undeclared` is what one run per side must exceed where its noise was not measured.
@@ -171,15 +190,28 @@ mod tests {
     fn the_runs_that_would_settle_it_follow_from_the_noise() {
         // A spread of 1.58% a run, 2% beyond the limit: 2 (2.93 × 1.58 / 2)² = 10.7 runs, 5 are there.
         let close = evidence(0.07, Unit::Runs, Some(0.01));
-        assert_eq!(more_runs(&close, LIMIT), Some(6));
+        assert_eq!(MoreRuns::of(&close, LIMIT), MoreRuns::Settle(6));
         // What two devices may differ by, more runs do not settle.
         let device = Evidence { floor: Shift::new(0.08), ..close.clone() };
-        assert_eq!(more_runs(&device, LIMIT), None);
-        assert_eq!(more_runs(&evidence(0.0501, Unit::Runs, Some(0.01)), LIMIT), Some(MOST_RUNS));
-        assert_eq!(more_runs(&close, Shift::new(0.08)), None);
-        // A floor of 10%, 2% beyond the limit: 25 runs per side.
-        let one = Evidence { floor: Shift::new(0.1), ..evidence(0.07, Unit::Launches, None) };
-        assert_eq!(more_runs(&one, LIMIT), Some(24));
+        assert_eq!(MoreRuns::of(&device, LIMIT), MoreRuns::Nothing);
+        let at_it = evidence(0.0501, Unit::Runs, Some(0.01));
+        assert_eq!(MoreRuns::of(&at_it, LIMIT), MoreRuns::TooClose);
+        assert_eq!(MoreRuns::TooClose.number(), None);
+        assert_eq!(MoreRuns::of(&close, Shift::new(0.08)), MoreRuns::Nothing);
+    }
+
+    /// A declared floor is no spread: whether it is 1% or 10%, and the shift far from the limit or close to it.
+    #[test]
+    fn one_run_per_side_is_followed_by_two_that_measure_the_spread() {
+        for (shift, floor) in [(0.07, 0.01), (0.07, 0.1), (0.0501, 0.1), (0.4, 0.01)] {
+            for unit in [Unit::Launches, Unit::Single] {
+                let one = Evidence { floor: Shift::new(floor), ..evidence(shift, unit, None) };
+                assert_eq!(MoreRuns::of(&one, LIMIT), MoreRuns::Measure);
+                assert_eq!(MoreRuns::of(&one, LIMIT).number(), Some(2));
+            }
+        }
+        let tick = Evidence { tick: Shift::new(0.07), ..evidence(0.07, Unit::Single, None) };
+        assert_eq!(MoreRuns::of(&tick, LIMIT), MoreRuns::Nothing);
     }
 
     /// With an error of 1% and 8 degrees of freedom: 1.86 of them beyond the limit of 5% is 6.9%, the interval

@@ -217,7 +217,8 @@ pub struct Check {
     pub share: Option<Share>,
     /// How the kernels of both sides were matched.
     pub matched: Option<MatchLevel>,
-    /// Additional runs per side that would settle the check.
+    /// Additional runs per side that would settle the check; where there is one, those that measure the noise and may
+    /// settle it.
     pub more_runs: Option<u32>,
     /// One sentence for people, with the numbers.
     pub message: String,

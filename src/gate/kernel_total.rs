@@ -1,6 +1,6 @@
 //! Judges the time of all launches of a kernel: more launches are no slower launch, and cost as much.
 
-use super::certainty::{is_beyond, more_runs};
+use super::certainty::{MoreRuns, is_beyond};
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
 use super::thresholds::MORE_RUNS;
@@ -39,7 +39,8 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     if change.launches_shift.abs() <= SAME_LAUNCHES && is_judged {
         return None;
     }
-    let is_certain = is_beyond(if several { &evidence } else { &typical });
+    let judged = if several { &evidence } else { &typical };
+    let is_certain = is_beyond(judged);
     // Launches are counted; what nobody measured is the noise of the time of one.
     let is_counted = change.launches_shift > worse;
     let may_be_noise = is_certain && !is_counted && policy.may_be_noise(own);
@@ -75,8 +76,12 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
         words::change(evidence.shift),
         change_limit(limit.worse)
     );
-    let message =
-        if may_be_noise { format!("{message}; {}", words::undeclared()) } else { message };
+    let doubt = if may_be_noise {
+        Some(words::undeclared())
+    } else {
+        (!is_certain).then(|| words::doubt(judged, worse))
+    };
+    let message = doubt.map_or_else(|| message.clone(), |doubt| format!("{message}; {doubt}"));
     Some(Check {
         verdict,
         action: if counts { action } else { action.min(Action::Notice) },
@@ -92,7 +97,7 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
         more_runs: if may_be_noise {
             Some(MORE_RUNS)
         } else {
-            (!is_certain).then(|| more_runs(&evidence, worse)).flatten()
+            (!is_certain).then(|| MoreRuns::of(judged, worse).number()).flatten()
         },
         ..Check::new(
             Metric::KernelTotal.key(),

@@ -1,6 +1,6 @@
 //! Judges the time of every kernel that both sides have, or its headroom if the devices differ.
 
-use super::certainty::{POWER, Standing, detectable, is_beyond, mirrored, more_runs, probability};
+use super::certainty::{MoreRuns, POWER, Standing, detectable, is_beyond, mirrored, probability};
 use super::decision::{Check, Detectable, Subject, Verdict};
 use super::metrics;
 use super::policy::{Action, Limit, Metric, Policy};
@@ -319,9 +319,13 @@ fn time_check(
         share: change.after.share,
         matched: Some(change.pair.level),
         more_runs: (verdict == Verdict::Ambiguous)
-            .then(|| {
-                let is_undeclared = standing == Standing::Worse && policy.may_be_noise(own);
-                if is_undeclared { Some(MORE_RUNS) } else { more_runs(own, limit.shift()) }
+            .then(|| match standing {
+                Standing::Unsure => MoreRuns::of(own, limit.shift()).number(),
+                // No number of runs tells a clock from the code.
+                Standing::Worse if clock_explains(change, limit.shift()).is_none() => {
+                    Some(MORE_RUNS)
+                }
+                _ => None,
             })
             .flatten(),
         message,

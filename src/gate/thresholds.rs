@@ -26,7 +26,7 @@ pub(super) const LARGEST_FLOOR: f64 = 0.01;
 /// (`docs/gate-error-rates.md`).
 pub(super) const UNDECLARED: RelativeChange = RelativeChange::new(0.22);
 
-/// Runs per side, beyond the one there is, from which their spread decides instead of what is declared.
+/// Runs per side, beyond the one there is, that measure their spread: it decides then instead of what is declared.
 pub(super) const MORE_RUNS: u32 = 2;
 
 /// A change is beyond its limit with a confidence of 95%: of changes as large as the limit, 1 in 20 is

@@ -1,7 +1,7 @@
 //! Judges the run as a whole: total time, global shift, and kernels that are new, vanished or
 //! missing.
 
-use super::certainty::{Standing, is_beyond, mirrored, more_runs};
+use super::certainty::{MoreRuns, Standing, is_beyond, mirrored};
 use super::decision::{Check, Guess, MANY_KERNELS, Subject, Verdict};
 use super::kernels::clock_explains;
 use super::policy::{Action, Limit, Metric, Policy};
@@ -106,7 +106,7 @@ impl Whole<'_> {
         let message =
             doubt.map_or_else(|| message.to_owned(), |doubt| format!("{message}; {doubt}"));
         let more_runs = match standing {
-            Standing::Unsure => more_runs(evidence, limit.shift()),
+            Standing::Unsure => MoreRuns::of(evidence, limit.shift()).number(),
             _ => undeclared.then_some(MORE_RUNS),
         };
         Check {

@@ -1,6 +1,6 @@
 //! Sentences of a gate about its checks.
 
-use super::certainty::{MOST_RUNS, more_runs};
+use super::certainty::MoreRuns;
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{GateWaiver, Limit, Metric};
 use super::thresholds::{BEYOND_ROOF, MORE_RUNS, SHOWN_SHIFT, UNDECLARED};
@@ -80,6 +80,7 @@ pub(super) fn implausible(known: &Change, own: &Evidence, by_headroom: bool) -> 
 
 /// Explains why a change is not certain and what would settle it.
 pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
+    let more = MoreRuns::of(own, limit);
     let why = match own.unit {
         Unit::Launches | Unit::Runs if own.shift <= own.tick => format!(
             "one tick of the profiler's timer is {} of the shortest time",
@@ -90,6 +91,10 @@ pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
              both sides on one device and declare --order, or measure the spread with `rooflint \
              calibrate --groups device`",
             size(own.floor.change())
+        ),
+        Unit::Runs if more == MoreRuns::TooClose => format!(
+            "{} and {} runs do not tell it from the limit, and no practical number of runs would",
+            own.before, own.after
         ),
         Unit::Runs => format!("{} and {} runs are too few for their spread", own.before, own.after),
         Unit::Launches if own.shift <= own.floor => format!(
@@ -104,22 +109,26 @@ pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
             )
         }
     };
-    match more_runs(own, limit) {
-        Some(MOST_RUNS) => {
-            format!("{why}; too close to the limit for any practical number of runs")
-        }
-        Some(1) => format!("{why}; one more run per side would settle it"),
-        Some(more) => format!("{why}; {more} more runs per side would settle it"),
-        None => why,
+    match more {
+        MoreRuns::Nothing | MoreRuns::TooClose => why,
+        MoreRuns::Measure => format!("{why}; {}", measure()),
+        MoreRuns::Settle(1) => format!("{why}; one more run per side would settle it"),
+        MoreRuns::Settle(more) => format!("{why}; {more} more runs per side would settle it"),
     }
+}
+
+/// What to do about one run per side.
+fn measure() -> String {
+    format!("{MORE_RUNS} more runs per side measure the noise and may settle it")
 }
 
 /// Why one run per side does not fail, and what would make it certain.
 pub(super) fn undeclared() -> String {
     format!(
-        "one run per side, and its noise was not measured: up to {} may be noise; {MORE_RUNS} more \
-         runs per side would settle it, or noise floors from `rooflint calibrate` in [gate.noise]",
-        size(UNDECLARED)
+        "one run per side, and its noise was not measured: up to {} may be noise; {}, as may noise \
+         floors from `rooflint calibrate` in [gate.noise]",
+        size(UNDECLARED),
+        measure()
     )
 }
 
@@ -404,26 +413,33 @@ mod tests {
         }
     }
 
-    /// Noise of 1.9 times the distance to the limit needs 1.9² = 3.6 runs: three more. Of half of it, the
-    /// three that a spread needs: two more.
+    /// With one run per side the same two runs, whatever is declared. Of 2 and 3 runs an error of 1% is a spread of
+    /// 1.1%: 1% beyond the limit takes 2 (2.93 × 1.1)² = 20.6 runs, 19 more; 0.1% a hundred times as many.
     #[test]
     fn a_doubt_says_what_would_settle_it() {
-        let sentences =
-            |floor: f64| doubt(&evidence(Unit::Launches, 0.06, floor), Shift::new(0.05));
-        let noisy = doubt(&evidence(Unit::Single, 0.06, 0.019), Shift::new(0.05));
-        assert!(
-            noisy
-                .ends_with("noise alone could explain 1.92%; 3 more runs per side would settle it"),
-            "{noisy}"
+        let limit = Shift::new(0.05);
+        let next = "; 2 more runs per side measure the noise and may settle it";
+        for (unit, floor, why) in [
+            (Unit::Single, 0.019, "one value per side, and noise alone could explain 1.92%"),
+            (Unit::Single, 0.5, "one value per side, and noise alone could explain 64.9%"),
+            (Unit::Launches, 0.005, "one run per side, and the interval reaches below the limit"),
+        ] {
+            assert_eq!(doubt(&evidence(unit, 0.06, floor), limit), format!("{why}{next}"));
+        }
+        assert!(undeclared().contains(next), "{}", undeclared());
+        let runs = |shift: f64, error: f64| Evidence {
+            standard_error: Some(Shift::new(error)),
+            ..evidence(Unit::Runs, shift, 0.0)
+        };
+        assert_eq!(
+            doubt(&runs(0.06, 0.01), limit),
+            "2 and 3 runs are too few for their spread; 19 more runs per side would settle it"
         );
-        assert!(
-            sentences(0.005)
-                .starts_with("one run per side, and the interval reaches below the limit; 2 more")
+        assert_eq!(
+            doubt(&runs(0.051, 0.01), limit),
+            "2 and 3 runs do not tell it from the limit, and no practical number of runs would"
         );
-        assert!(
-            sentences(0.5).ends_with("too close to the limit for any practical number of runs")
-        );
-        let within = doubt(&evidence(Unit::Runs, 0.04, 0.0), Shift::new(0.05));
+        let within = doubt(&runs(0.04, 0.01), limit);
         assert_eq!(within, "2 and 3 runs are too few for their spread");
     }
 

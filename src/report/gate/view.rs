@@ -138,10 +138,6 @@ pub(super) fn why(check: &Check) -> Vec<String> {
     {
         lines.push(format!("matched by {} only", level.label()));
     }
-    if let Some(more) = check.more_runs {
-        let runs = count(u64::from(more), "more run per side", "more runs per side");
-        lines.push(format!("{runs} would settle it"));
-    }
     lines.extend(check.evidence.iter().map(|line| printable(line)));
     lines
 }

@@ -236,7 +236,7 @@ fn one_run_a_side_warns_until_its_noise_is_known() {
     ends(
         &found,
         0,
-        "2 more runs per side would settle it, or noise floors from `rooflint calibrate`",
+        "2 more runs per side measure the noise and may settle it, as may noise floors from `rooflint calibrate`",
     );
     assert!(found.out.contains("kernel_j"), "{}", found.out);
     // Beyond what any machine shows, it fails.

@@ -173,7 +173,9 @@ fn checks() -> Vec<Check> {
             noise: Some(RelativeChange::new(0.03)),
             more_runs: Some(4),
             interval: Some(interval(-0.012, 0.164)),
-            message: "takes 7.6% more time, but that is not certain".to_owned(),
+            message: "takes 7.6% more time, but that is not certain; 4 more runs per side would \
+                      settle it"
+                .to_owned(),
             ..timed(NAMES[1], Ambiguous, Action::Inconclusive, 1.4e-3, 0.076)
         },
         Check {
