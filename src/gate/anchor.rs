@@ -7,7 +7,7 @@ use super::decision::gravest_first;
 use super::decision::{Check, Decision, Outcome, Verdict};
 use super::judge::{Setting, concluded, judge};
 use super::policy::{Action, Metric, Policy};
-use super::words;
+use super::waive;
 use crate::compare::Run;
 
 /// Runs that stay the same while newer baselines come.
@@ -57,10 +57,11 @@ pub fn beside(
     let partial = found.checks.iter().filter(|check| check.rule == "coverage");
     decision.notes.extend(partial.map(|check| format!("anchor {label}: {}", check.message)));
     // A waiver that has nothing to accept against one baseline may have against the other.
-    let of_waivers = policy.waivers.iter();
-    let of_waivers = of_waivers.flat_map(|one| [true, false].map(|is| words::idle_waiver(one, is)));
-    let idle: Vec<String> = of_waivers.collect();
-    decision.notes.retain(|note| !idle.contains(note) || found.notes.contains(note));
+    for idle in policy.waivers.iter().map(waive::idle_notes) {
+        if !found.notes.iter().any(|note| idle.contains(note)) {
+            decision.notes.retain(|note| !idle.contains(note));
+        }
+    }
     let is_known = |check: &Check| {
         decision.checks.iter().any(|known| {
             known.metric == check.metric

@@ -1,13 +1,11 @@
 //! Judges two sides of runs by a policy.
 
 use super::decision::{
-    Check, Decision, Detectable, Guess, MANY_KERNELS, Outcome, Subject, Verdict, counted,
-    gravest_first,
+    Check, Decision, Detectable, Guess, Outcome, Subject, Verdict, counted, gravest_first,
 };
-use super::policy::{Action, GateWaiver, Metric, Normalize, Policy};
-use super::value::Allowed;
+use super::policy::{Action, Metric, Normalize, Policy};
 use super::{bounds, coverage, damaged, idle, kernels, presence, whole, words};
-use crate::compare::{self, Basis, Comparison, Contribution, Lone, Run};
+use crate::compare::{self, Basis, Comparison, Lone, Run};
 use crate::model::Date;
 use crate::units::{Seconds, Shift, change_limit};
 
@@ -85,13 +83,13 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
 
 /// Results collected on the way to a decision.
 #[derive(Default)]
-struct Found {
-    checks: Vec<Check>,
-    comparison: Option<Comparison>,
+pub(super) struct Found {
+    pub(super) checks: Vec<Check>,
+    pub(super) comparison: Option<Comparison>,
     guesses: Vec<Guess>,
     detectable: Option<Detectable>,
     method: Vec<String>,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 /// Returns why no run of a side can be judged, if so.
@@ -242,110 +240,9 @@ impl Found {
         }
     }
 
-    /// Removes waived kernels from the decision; they stay in the list of checks.
-    fn waive(&mut self, policy: &Policy, there: &[Lone], today: Option<Date>) {
-        let known = if policy.waivers.is_empty() { Vec::new() } else { self.measured(there) };
-        for waiver in &policy.waivers {
-            let owner =
-                waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
-            let of = waiver.of();
-            let fits = |check: &Check| match &check.subject {
-                Subject::Kernel { .. } => {
-                    waiver.metric.is_none_or(|metric| metric == check.metric)
-                        && known.iter().any(|(known, known_as)| {
-                            check.subject.is(known, known_as)
-                                && waiver.selector.fits(known, known_as)
-                        })
-                }
-                // What is of the whole run is accepted by its metric, a required kernel that is not there by its name.
-                Subject::Run => match &check.required {
-                    Some(pattern) => {
-                        waiver.metric.is_none_or(|metric| metric == check.metric)
-                            && waiver.selector.names(pattern)
-                    }
-                    None => waiver.metric == Some(check.metric) && waiver.selector.is_everything(),
-                },
-            };
-            let fitting: Vec<usize> = (0..self.checks.len())
-                .filter(|at| fits(&self.checks[*at]) && self.checks[*at].action > Action::Notice)
-                .collect();
-            if let Some(expires) = waiver.expires.filter(|_| !waiver.holds(today)) {
-                self.notes.push(format!(
-                    "the waiver for {of}{owner} expired on {expires} and has no effect: {}",
-                    waiver.reason
-                ));
-                continue;
-            }
-            if fitting.is_empty() {
-                let is_there = |(name, measured): &(String, compare::Measured)| {
-                    waiver.selector.fits(name, measured)
-                };
-                self.notes.push(words::idle_waiver(waiver, known.iter().any(is_there)));
-            }
-            for at in fitting {
-                self.checks[at].action = Action::Notice;
-                self.checks[at].waived = Some(format!("{}{owner}", waiver.reason));
-            }
-        }
-        self.waive_many(policy, today);
-        self.waive_total();
-    }
-
-    /// Accepts what many kernels share if a waiver that holds is for each of them.
-    fn waive_many(&mut self, policy: &Policy, today: Option<Date>) {
-        let Some(comparison) = &self.comparison else { return };
-        let Some(split) = &comparison.common.split else { return };
-        let is_for = |waiver: &GateWaiver, change: &compare::Change| {
-            waiver.holds(today)
-                && waiver.metric.is_none_or(|metric| metric == Metric::Time)
-                && waiver.selector.fits(&change.name, &change.after)
-        };
-        let mut moved = comparison.changes.iter().filter(|one| split.pairs.contains(&one.pair));
-        if moved.any(|change| !policy.waivers.iter().any(|waiver| is_for(waiver, change))) {
-            return;
-        }
-        let is_it =
-            |check: &&mut Check| check.rule == MANY_KERNELS && check.action > Action::Notice;
-        for check in self.checks.iter_mut().filter(is_it) {
-            (check.action, check.waived) =
-                (Action::Notice, Some("its kernels are waived".to_owned()));
-        }
-    }
-
-    /// Accepts a total that is beyond its limit only by what waived kernels take longer. A kernel that is new counts:
-    /// it may do the work of one that is gone.
-    fn waive_total(&mut self) {
-        let Some(comparison) = &self.comparison else { return };
-        let waived = |part: &Contribution| {
-            let is_of_time =
-                |check: &&Check| matches!(check.metric, Metric::Time | Metric::KernelTotal);
-            let mut checks = self.checks.iter().filter(|check| check.waived.is_some());
-            checks.any(|check| is_of_time(&check) && check.subject.is_part(part))
-        };
-        let parts = comparison.contributions.parts.iter();
-        let parts = parts.filter(|part| part.change_s > Seconds::ZERO && waived(part));
-        let longer: Seconds = parts.map(|part| part.change_s).sum();
-        // What the baseline takes for the same amount of work.
-        let before = comparison.current.time_s - comparison.contributions.change_s;
-        if longer <= Seconds::ZERO || before <= Seconds::ZERO {
-            return;
-        }
-        for check in self.checks.iter_mut().filter(|check| check.metric == Metric::Total) {
-            let (Some(change), Some(Allowed::Change(limit))) = (check.change, check.limit) else {
-                continue;
-            };
-            let rest = change.get() - longer / before;
-            if check.action > Action::Notice && rest <= limit.get() {
-                let rest = crate::units::change(rest);
-                check.action = Action::Notice;
-                check.waived = Some(format!("{rest} without the kernels that are waived"));
-            }
-        }
-    }
-
     /// Returns every kernel of the current side and of the comparison, in the form that selectors
     /// match.
-    fn measured(&self, there: &[Lone]) -> Vec<(String, compare::Measured)> {
+    pub(super) fn measured(&self, there: &[Lone]) -> Vec<(String, compare::Measured)> {
         let there = there.iter().map(|lone| (lone.name.clone(), lone.measured.clone()));
         let Some(comparison) = &self.comparison else { return there.collect() };
         let changes = comparison.changes.iter().map(|change| (&change.name, &change.after));
@@ -387,7 +284,7 @@ pub(super) fn concluded(checks: &[Check]) -> (Outcome, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::policy::Selector;
+    use super::super::policy::{GateWaiver, Selector};
     use super::*;
     use crate::compare::made::{kernel, run};
 

@@ -17,6 +17,7 @@ mod presence;
 mod rehearsal;
 mod thresholds;
 mod value;
+mod waive;
 mod whole;
 mod words;
 

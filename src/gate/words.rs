@@ -2,7 +2,7 @@
 
 use super::certainty::MoreRuns;
 use super::decision::{Check, Subject, Verdict};
-use super::policy::{GateWaiver, Limit, Metric};
+use super::policy::{Limit, Metric};
 use super::thresholds::{BEYOND_ROOF, MORE_RUNS, SHOWN_SHIFT, UNDECLARED};
 use super::value::Value;
 use crate::compare::{Change, Comparison, Counted, Evidence, MatchLevel, Measured, OddRun, Unit};
@@ -207,20 +207,6 @@ fn first_of(rules: &[&str]) -> String {
         more => format!(" and {more} more"),
     };
     format!("{}{more}", named.join(", "))
-}
-
-/// Says that a waiver has accepted nothing, of kernels that are there or not.
-pub(super) fn idle_waiver(waiver: &GateWaiver, is_there: bool) -> String {
-    let owner = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
-    let (of, reason) = (waiver.of(), &waiver.reason);
-    if is_there {
-        let on = waiver.metric.map_or_else(String::new, |metric| format!(" on {}", metric.key()));
-        format!(
-            "the waiver for {of}{owner} had nothing to accept: no limit{on} is exceeded; remove it if that stays so: {reason}"
-        )
-    } else {
-        format!("the waiver for {of}{owner} matches nothing; remove it: {reason}")
-    }
 }
 
 /// Describes the change of a metric with one value per side.

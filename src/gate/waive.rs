@@ -1,0 +1,272 @@
+//! Takes what waivers accept out of a decision, and says which of them accept nothing.
+
+use super::decision::{Check, MANY_KERNELS, Subject};
+use super::judge::Found;
+use super::policy::{Action, GateWaiver, Metric, Policy};
+use super::value::Allowed;
+use crate::compare::{Change, Contribution, Lone, Measured};
+use crate::model::Date;
+use crate::units::Seconds;
+
+/// Metrics of the whole run that a waiver without a kernel accepts.
+const OF_RUN: [Metric; 2] = [Metric::Total, Metric::CommonShift];
+
+/// Why a waiver has accepted nothing.
+#[derive(Debug, Clone, Copy)]
+enum Idle {
+    /// No kernel is the one that it is for.
+    Nowhere,
+    /// Its kernels exceed no limit; whether the whole run exceeds each of [`OF_RUN`] where that may be meant.
+    Unused([bool; 2]),
+}
+
+impl Idle {
+    /// All there are.
+    const ALL: [Self; 5] = [
+        Self::Nowhere,
+        Self::Unused([false, false]),
+        Self::Unused([false, true]),
+        Self::Unused([true, false]),
+        Self::Unused([true, true]),
+    ];
+
+    fn note(self, waiver: &GateWaiver) -> String {
+        let owner = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
+        let (of, reason) = (format!("the waiver for {}{owner}", waiver.of()), &waiver.reason);
+        let Self::Unused(exceeded) = self else {
+            return format!("{of} matches nothing; remove it: {reason}");
+        };
+        let on = waiver.metric.map_or_else(String::new, |metric| format!(" on {}", metric.key()));
+        let of_run = OF_RUN.iter().zip(exceeded).filter(|(_, is)| *is);
+        let of_run: Vec<String> =
+            of_run.map(|(metric, _)| format!("`metric = \"{}\"`", metric.key())).collect();
+        let is_of_run = waiver.selector.is_everything()
+            && waiver.metric.is_some_and(|metric| OF_RUN.contains(&metric));
+        let none = if is_of_run {
+            format!("no limit{on} is exceeded")
+        } else {
+            format!("its kernels exceed no limit{on}")
+        };
+        let next = if of_run.is_empty() {
+            "; remove it if that stays so".to_owned()
+        } else {
+            format!(
+                ". The whole run does, which a waiver without a kernel accepts: one with {}",
+                of_run.join(", and one with ")
+            )
+        };
+        format!("{of} had nothing to accept: {none}{next}: {reason}")
+    }
+}
+
+/// Every note that says that a waiver has accepted nothing.
+pub(super) fn idle_notes(waiver: &GateWaiver) -> [String; 5] {
+    Idle::ALL.map(|idle| idle.note(waiver))
+}
+
+impl Found {
+    /// Removes waived kernels from the decision; they stay in the list of checks.
+    pub(super) fn waive(&mut self, policy: &Policy, there: &[Lone], today: Option<Date>) {
+        let known = if policy.waivers.is_empty() { Vec::new() } else { self.measured(there) };
+        let mut idle = Vec::new();
+        for waiver in &policy.waivers {
+            let owner =
+                waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
+            let of = waiver.of();
+            let fits = |check: &Check| match &check.subject {
+                Subject::Kernel { .. } => {
+                    waiver.metric.is_none_or(|metric| metric == check.metric)
+                        && known.iter().any(|(known, known_as)| {
+                            check.subject.is(known, known_as)
+                                && waiver.selector.fits(known, known_as)
+                        })
+                }
+                // What is of the whole run is accepted by its metric, a required kernel that is not there by its name.
+                Subject::Run => match &check.required {
+                    Some(pattern) => {
+                        waiver.metric.is_none_or(|metric| metric == check.metric)
+                            && waiver.selector.names(pattern)
+                    }
+                    None => waiver.metric == Some(check.metric) && waiver.selector.is_everything(),
+                },
+            };
+            let fitting: Vec<usize> = (0..self.checks.len())
+                .filter(|at| fits(&self.checks[*at]) && self.checks[*at].action > Action::Notice)
+                .collect();
+            if let Some(expires) = waiver.expires.filter(|_| !waiver.holds(today)) {
+                self.notes.push(format!(
+                    "the waiver for {of}{owner} expired on {expires} and has no effect: {}",
+                    waiver.reason
+                ));
+                continue;
+            }
+            if fitting.is_empty() {
+                idle.push(waiver);
+            }
+            for at in fitting {
+                self.checks[at].action = Action::Notice;
+                self.checks[at].waived = Some(format!("{}{owner}", waiver.reason));
+            }
+        }
+        let together = self.waive_many(policy, today);
+        self.waive_total();
+        let idle = idle.into_iter().filter(|one| !together.contains(one));
+        let notes: Vec<String> = idle.map(|waiver| self.idle(waiver, &known)).collect();
+        self.notes.extend(notes);
+    }
+
+    /// Says that a waiver has accepted nothing, and what would accept what the whole run exceeds.
+    fn idle(&self, waiver: &GateWaiver, known: &[(String, Measured)]) -> String {
+        let is_of = |(name, measured): &&(String, Measured)| waiver.selector.fits(name, measured);
+        let of = known.iter().filter(is_of).count();
+        if of == 0 {
+            return Idle::Nowhere.note(waiver);
+        }
+        let is_exceeded = |metric: Metric| {
+            let mut checks = self.checks.iter().filter(|check| check.subject == Subject::Run);
+            checks.any(|check| {
+                check.metric == metric && check.limit.is_some() && check.action > Action::Notice
+            })
+        };
+        // One for a few kernels is not meant for the whole run.
+        let is_meant = of == known.len() || waiver.metric.is_some_and(|one| OF_RUN.contains(&one));
+        Idle::Unused(OF_RUN.map(|metric| is_meant && is_exceeded(metric))).note(waiver)
+    }
+
+    /// Accepts what many kernels share if a waiver that holds is for each of them, and returns these waivers.
+    fn waive_many<'a>(&mut self, policy: &'a Policy, today: Option<Date>) -> Vec<&'a GateWaiver> {
+        let Some(comparison) = &self.comparison else { return Vec::new() };
+        let Some(split) = &comparison.common.split else { return Vec::new() };
+        let is_for = |waiver: &GateWaiver, change: &Change| {
+            waiver.holds(today)
+                && waiver.metric.is_none_or(|metric| metric == Metric::Time)
+                && waiver.selector.fits(&change.name, &change.after)
+        };
+        let moved = comparison.changes.iter().filter(|one| split.pairs.contains(&one.pair));
+        let moved: Vec<&Change> = moved.collect();
+        let is_waived = |change: &&Change| policy.waivers.iter().any(|one| is_for(one, change));
+        if !moved.iter().all(is_waived) {
+            return Vec::new();
+        }
+        let of_moved = |waiver: &&GateWaiver| moved.iter().any(|change| is_for(waiver, change));
+        let waivers: Vec<&GateWaiver> = policy.waivers.iter().filter(of_moved).collect();
+        let is_it =
+            |check: &&mut Check| check.rule == MANY_KERNELS && check.action > Action::Notice;
+        let Some(check) = self.checks.iter_mut().find(is_it) else { return Vec::new() };
+        (check.action, check.waived) = (Action::Notice, Some("its kernels are waived".to_owned()));
+        waivers
+    }
+
+    /// Accepts a total that is beyond its limit only by what waived kernels take longer. A kernel that is new counts:
+    /// it may do the work of one that is gone.
+    fn waive_total(&mut self) {
+        let Some(comparison) = &self.comparison else { return };
+        let waived = |part: &Contribution| {
+            let is_of_time =
+                |check: &&Check| matches!(check.metric, Metric::Time | Metric::KernelTotal);
+            let mut checks = self.checks.iter().filter(|check| check.waived.is_some());
+            checks.any(|check| is_of_time(&check) && check.subject.is_part(part))
+        };
+        let parts = comparison.contributions.parts.iter();
+        let parts = parts.filter(|part| part.change_s > Seconds::ZERO && waived(part));
+        let longer: Seconds = parts.map(|part| part.change_s).sum();
+        // What the baseline takes for the same amount of work.
+        let before = comparison.current.time_s - comparison.contributions.change_s;
+        if longer <= Seconds::ZERO || before <= Seconds::ZERO {
+            return;
+        }
+        for check in self.checks.iter_mut().filter(|check| check.metric == Metric::Total) {
+            let (Some(change), Some(Allowed::Change(limit))) = (check.change, check.limit) else {
+                continue;
+            };
+            let rest = change.get() - longer / before;
+            if check.action > Action::Notice && rest <= limit.get() {
+                let rest = crate::units::change(rest);
+                check.action = Action::Notice;
+                check.waived = Some(format!("{rest} without the kernels that are waived"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge::{Setting, judge};
+    use super::super::policy::Selector;
+    use super::super::{Decision, Outcome};
+    use super::*;
+    use crate::compare::Run;
+    use crate::compare::made::{kernel, run};
+
+    fn waiver(metric: Option<Metric>, kernel: Option<&str>) -> GateWaiver {
+        GateWaiver {
+            selector: Selector { kernel: kernel.map(str::to_owned), ..Selector::default() },
+            metric,
+            reason: "known".to_owned(),
+            owner: None,
+            expires: None,
+        }
+    }
+
+    /// Five runs of twelve kernels of 1 ms, as much longer as each says, with steps of a thousandth between runs.
+    fn side(factor: impl Fn(u8) -> f64) -> Vec<Run> {
+        let of = |at: usize| {
+            let time = 1e-3 * (1.0 + 0.001 * (at % 3) as f64);
+            let name = |place: u8| format!("{}_kernel", (b'a' + place) as char);
+            run((0..12).map(|place| kernel(&name(place), &[time * factor(place); 5])).collect())
+        };
+        (0..5).map(of).collect()
+    }
+
+    fn judged(after: &[Run], waivers: Vec<GateWaiver>) -> Decision {
+        let policy = Policy { waivers, ..Policy::default() };
+        let order = vec![false, true, true, false, false, true, true, false, false, true];
+        let setting = Setting { order, decides: true, ..Setting::default() };
+        judge(&side(|_| 1.0), after, &policy, &setting)
+    }
+
+    /// All take 8% longer: the total and what all share exceed 3%, and no kernel does beside the others.
+    #[test]
+    fn a_waiver_for_all_kernels_points_to_those_for_the_run() {
+        let slow = side(|_| 1.08);
+        let note = |waivers: Vec<GateWaiver>| {
+            let found = judged(&slow, waivers);
+            assert_eq!(found.outcome, Outcome::Failed);
+            let of_waiver = |note: &&String| note.starts_with("the waiver");
+            found.notes.iter().filter(of_waiver).cloned().collect::<Vec<String>>()
+        };
+        let all = waiver(None, Some("*"));
+        let begin = "the waiver for \"*\" had nothing to accept: its kernels exceed no limit";
+        let run = ". The whole run does, which a waiver without a kernel accepts: one with";
+        let [total, shift] = ["`metric = \"total\"`", "`metric = \"common-shift\"`"];
+        assert_eq!(
+            note(vec![all.clone()]),
+            [format!("{begin}{run} {total}, and one with {shift}: known")]
+        );
+        let beside = vec![all, waiver(Some(Metric::Total), None)];
+        assert_eq!(note(beside), [format!("{begin}{run} {shift}: known")]);
+        let of_all = waiver(Some(Metric::Total), Some("*"));
+        assert_eq!(
+            note(vec![of_all]),
+            [format!("{begin} on total{run} {total}, and one with {shift}: known")]
+        );
+        // One for a single kernel is not meant for the run.
+        let one = note(vec![waiver(None, Some("b_kernel"))]);
+        assert!(
+            one[0].ends_with(": its kernels exceed no limit; remove it if that stays so: known")
+        );
+    }
+
+    /// Seven of twelve take 4% longer: each within its limit of 5%, together beyond 3%.
+    #[test]
+    fn a_waiver_for_kernels_that_moved_together_is_not_idle() {
+        let slow = side(|place| if place < 7 { 1.04 } else { 1.0 });
+        let found = judged(&slow, Vec::new());
+        let rules: Vec<&str> = found.deciding().map(|check| check.rule.as_str()).collect();
+        assert_eq!(rules, ["many-kernels"]);
+        let accepted = judged(&slow, vec![waiver(None, Some("*"))]);
+        assert_eq!(accepted.outcome, Outcome::Passed);
+        let about = |note: &String| note.contains("waiver");
+        assert!(!accepted.notes.iter().any(about), "{:?}", accepted.notes);
+    }
+}
