@@ -499,9 +499,11 @@ fn ordered(side: &Side, baseline: usize, current: usize) -> Result<Vec<bool>, Fa
     if (earlier, later) == (baseline, current) {
         return Ok(order.clone());
     }
-    let there =
-        format!("there are {baseline} runs of the baseline and {current} of the current side");
-    Err(Failure::usage(format!("--order names {earlier} runs A and {later} runs B, and {there}"))
+    let of = |runs: usize, one: &str, many: &str| report::count(runs as u64, one, many);
+    let (named, others) = (of(earlier, "run A", "runs A"), of(later, "run B", "runs B"));
+    let (before, now) = (of(baseline, "run", "runs"), of(current, "run", "runs"));
+    let there = format!("the baseline has {before}, the current side {now}");
+    Err(Failure::usage(format!("--order names {named} and {others}, and {there}"))
         .help("one letter for each run, in the order in which they were taken, such as ABBA"))
 }
 

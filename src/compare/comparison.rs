@@ -31,6 +31,9 @@ pub struct Side {
     pub launches: f64,
     /// Number of first launches of each kernel that are left out of its times as warm-up.
     pub warmup: u32,
+    /// Whether a kernel leaves out fewer, as it keeps one launch at least.
+    #[serde(skip)]
+    pub is_warmup_partial: bool,
     /// Number of kernels that occur in any of its runs.
     pub kernels: usize,
     /// Commits of saved runs, each once.

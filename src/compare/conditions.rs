@@ -87,16 +87,14 @@ fn ends_early(part: &Run, whole: &Run) -> String {
 
 /// Says how many records and cells of a run could not be used, and of which of its files.
 fn unusable(run: &Run) -> String {
-    let of = match run.files.iter().find(|file| file.skipped > 0) {
-        Some(first) if run.files.len() > 1 => format!(", the first in {}", first.path),
-        _ => String::new(),
-    };
-    match unused(run) {
-        1 => format!(
-            "1 of its records or cells was unusable{}",
-            of.replace(", the first in", ", in")
-        ),
-        many => format!("{many} of its records or cells were unusable{of}"),
+    let first = run.files.iter().find(|file| file.skipped > 0 && run.files.len() > 1);
+    match (unused(run), first) {
+        (1, None) => "1 of its records or cells was unusable".to_owned(),
+        (1, Some(file)) => format!("1 of its records or cells was unusable, in {}", file.path),
+        (all, None) => format!("{all} of its records or cells were unusable"),
+        (all, Some(file)) => {
+            format!("{all} of its records or cells were unusable, the first in {}", file.path)
+        }
     }
 }
 
@@ -374,7 +372,7 @@ mod tests {
 
     fn file(profiler: Profiler, format: &str, skipped: u64) -> RunFile {
         let (path, format) = ("run.csv".to_owned(), format.to_owned());
-        RunFile { path, format, profiler, launches: 4, skipped, controls: Vec::new() }
+        RunFile { path, format, profiler, files: 1, launches: 4, skipped, controls: Vec::new() }
     }
 
     /// A kernel with so many launches in these rows of its run.
@@ -416,6 +414,8 @@ mod tests {
             found.contains("has 3 launches, the baseline has 4, and 2 of its records"),
             "{found}"
         );
+        let one = cut_off(&side(4, 0), &side(3, 1)).unwrap();
+        assert!(one.ends_with(", and 1 of its records or cells was unusable"), "{one}");
         assert_eq!(cut_off(&side(4, 2), &side(3, 2)), None);
         // The other way round it is the baseline that makes everything look slower.
         assert_eq!(cut_off(&side(3, 2), &side(4, 1)), None);

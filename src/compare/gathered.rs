@@ -198,6 +198,7 @@ fn seconds(values: Vec<f64>) -> Vec<Seconds> {
 fn files(analysis: &Analysis) -> Vec<RunFile> {
     let file = |source: &crate::model::Source| RunFile {
         path: source.path.clone(),
+        files: 1,
         format: source.format.clone(),
         profiler: source.profiler,
         launches: source.launches,

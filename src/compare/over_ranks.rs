@@ -238,6 +238,7 @@ fn add_file(files: &mut Vec<RunFile>, file: RunFile) {
     };
     match files.iter_mut().find(is_alike) {
         Some(known) => {
+            known.files += file.files;
             known.launches += file.launches;
             known.skipped += file.skipped;
         }
@@ -356,6 +357,34 @@ mod tests {
         assert_eq!((run.devices.len(), run.kernels.len()), (1, 1));
         assert_eq!(run.devices[0].dram_bytes_per_s, Some(BytesPerSecond::new(1e12)));
         assert_eq!(run.kernels[0].launches, 2);
+    }
+
+    /// Three ranks, of which one was measured with another clock control.
+    #[test]
+    fn files_that_were_measured_alike_are_counted() {
+        let mut ranks = OverRanks::default();
+        for (at, controls) in [(0, ""), (1, "--clock-control none"), (2, "")] {
+            let mut rank = run(vec![kernel("a", &[1e-3])]);
+            rank.files = vec![RunFile {
+                path: format!("rank-{at}.csv"),
+                files: 1,
+                format: "ncu-wide".to_owned(),
+                profiler: crate::model::Profiler::NsightCompute,
+                launches: 46,
+                skipped: 1,
+                controls: vec![controls.to_owned()],
+            }];
+            ranks.add(rank);
+        }
+        let files = ranks.finish("job".to_owned()).unwrap().files;
+        let counted: Vec<(&str, u64, u64, u64)> = files
+            .iter()
+            .map(|file| (file.path.as_str(), file.files, file.launches, file.skipped))
+            .collect();
+        assert_eq!(counted, [("rank-0.csv", 2, 92, 2), ("rank-1.csv", 1, 46, 1)]);
+        // What is one is not written.
+        let written = |file: &RunFile| serde_json::to_value(file).unwrap().get("files").cloned();
+        assert_eq!(files.iter().map(written).collect::<Vec<_>>(), [Some(2.into()), None]);
     }
 
     /// Two ranks with a launch each: one that lacks bytes has as many as the other, and its time without a roofline time is

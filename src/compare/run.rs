@@ -95,8 +95,11 @@ pub struct RunOrigin {
 /// A file of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFile {
-    /// Path as given on the command line.
+    /// Path as given on the command line; of several ranks that of the first.
     pub path: String,
+    /// Number of files that were measured alike, one of each rank; left out if it is one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub files: u64,
     /// Name of the input format.
     pub format: String,
     /// Profiler that measured it; `other` in documents of early versions.
@@ -109,6 +112,15 @@ pub struct RunFile {
     /// Clock and cache control of the profiler, if the export states them, one sentence each.
     #[serde(default)]
     pub controls: Vec<String>,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(files: &u64) -> bool {
+    *files == 1
 }
 
 /// A device of a run.

@@ -344,7 +344,7 @@ fn is_ascending([low, roofline, high]: [Option<Seconds>; 3]) -> bool {
 fn run_file(input: Input) -> RunFile {
     let Input { path, format, profiler, launches, skipped_rows, clues } = input;
     let controls = clues.into_iter().filter(|clue| is_control(clue)).collect();
-    RunFile { path, format, profiler, launches, skipped: skipped_rows, controls }
+    RunFile { path, files: 1, format, profiler, launches, skipped: skipped_rows, controls }
 }
 
 fn run_rules(rules: Vec<ReportRule>) -> RuleList {

@@ -286,6 +286,13 @@ fn places(order: &[bool]) -> Option<Both<Vec<f64>>> {
 }
 
 /// A side, with the time of those of its runs that count.
+/// Whether a kernel of a run leaves out fewer first launches than the run says. Over several ranks each leaves out its own.
+fn is_warmup_partial(run: &Run) -> bool {
+    let wanted = u64::from(run.warmup);
+    let is_less = |left_out: u64| left_out == 0 || !left_out.is_multiple_of(wanted);
+    wanted > 0 && run.kernels.iter().any(|kernel| is_less(kernel.cold_launches(run.warmup)))
+}
+
 fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
     let times: Vec<f64> = runs.iter().map(|run| run.whole_s().get()).collect();
     let counted: Vec<f64> =
@@ -302,6 +309,7 @@ fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
         time_s: Seconds::new(median(&counted).unwrap_or(0.0)),
         launches: median(&launches).unwrap_or(0.0),
         warmup: warmup(runs),
+        is_warmup_partial: runs.iter().any(is_warmup_partial),
         kernels: joined.members.len(),
         commits,
         spread: shifts::deviation(&logs),

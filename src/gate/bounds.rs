@@ -86,7 +86,7 @@ fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy)
         let message = format!(
             "bound {:?} matches only kernels below its min-share of {}: the largest has {} of the run",
             bound.name,
-            Value::from(bound.min_share).shown(),
+            Value::from(bound.min_share).written(),
             Value::from(largest.unwrap_or_default()).shown()
         );
         return vec![no_data(bound, Subject::Run, message, policy)];
@@ -194,9 +194,8 @@ fn check(
     let seen = known.shown();
     let (verdict, action, message, limit) = match broken(bound, &known) {
         Some(Broken { limit, is_certain, word }) => {
-            let limit_text = limit.shown();
-            let (seen, limit_text) =
-                exactly(&known, limit, &limit_text).unwrap_or((seen, limit_text));
+            let limit_text = limit.written();
+            let (seen, limit_text) = exactly(&known, limit).unwrap_or((seen, limit_text));
             let message = format!(
                 "{key} is {seen}{of_runs}, bound {:?} allows {word} {limit_text}",
                 bound.name
@@ -255,9 +254,9 @@ impl Known {
 }
 
 /// A value and a limit that three digits show as the same, with as many as tell them apart.
-fn exactly(known: &Known, limit: Value, shown: &str) -> Option<(String, String)> {
+fn exactly(known: &Known, limit: Value) -> Option<(String, String)> {
     let is_one = known.least >= known.most * ONE_VALUE;
-    (is_one && known.shown() == shown).then(|| {
+    (is_one && known.shown() == limit.shown()).then(|| {
         let value = Value { value: known.least, unit: known.unit };
         value.told_apart(limit)
     })
@@ -314,6 +313,20 @@ mod tests {
     fn judged(bound: Bound, runs: &[Run]) -> Vec<Check> {
         let policy = Policy { bounds: vec![bound], ..Policy::default() };
         judge(runs, &policy)
+    }
+
+    /// One launch of a kernel takes 0.03% of the run, and a thousandth of a percent is allowed.
+    #[test]
+    fn a_small_bound_is_shown_as_it_was_written() {
+        let runs = [run(vec![kernel("a", &[3e-7]), kernel("b", &[1e-3 - 3e-7])])];
+        let small = bound(Metric::Share, None, Some(Share::new(1e-5).into()));
+        let found = judged(small, &runs);
+        let message = |name: &str| {
+            let is_it = |check: &&Check| check.subject.written().is_some_and(|one| one == name);
+            found.iter().find(is_it).unwrap().message.clone()
+        };
+        assert_eq!(message("a"), "share is 0.03%, bound \"cap\" allows at most 0.001%");
+        assert_eq!(message("b"), "share is 100.0%, bound \"cap\" allows at most 0.001%");
     }
 
     /// The verdict on one kernel of 5 launches of 1 ms, of which at least 5 / 2 and at most 5 / 1.5 ms were

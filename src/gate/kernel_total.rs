@@ -62,9 +62,10 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
         .map_or([change.before.launches * comparison.work.get(), change.after.launches], |all| {
             [all.launches_before, all.launches_after]
         });
+    let now = words::of_launches(launches[1]);
     let [one, two] = launches.map(words::launches);
     let launches = if one == two {
-        format!("{one} launches as before")
+        format!("{now} as before")
     } else {
         format!("launches went from {one} to {two}")
     };

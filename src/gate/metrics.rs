@@ -2,7 +2,7 @@
 
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Limit, Metric, Policy};
-use super::thresholds::ROUNDING;
+use super::thresholds::{MORE_RUNS, ROUNDING};
 use super::value::{Allowed, Value};
 use super::words;
 use crate::compare::{Basis, Change, Comparison, Evidence, Measured, Unit};
@@ -159,6 +159,7 @@ fn check(
         after: Some(two),
         change: shift.get().is_finite().then(|| told.change()),
         limit: Some(Allowed::Change(limit.worse)),
+        more_runs: may_be_noise.then_some(MORE_RUNS),
         ..of_kernel(change, limit, message)
     })
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Metric, Policy};
 use super::value::Value;
+use super::words;
 use crate::compare::{Change, Comparison, Lone};
-use crate::units::{Seconds, Share, digits};
+use crate::units::{Seconds, Share};
 
 /// Whether what is in so few of several runs of a side counts as missing there: chance, as of a library that tries
 /// kernels, does not take it from all to a quarter.
@@ -37,7 +38,7 @@ pub(super) fn lone(kernels: &[Lone], policy: &Policy, is_new: bool) -> Vec<Check
         let measured = &lone.measured;
         let side = if is_new { "the current side" } else { "the baseline" };
         let (time, small) = (measured.time_s, is_small(measured.share, policy));
-        let launches = format!("{} launches", digits(measured.launches));
+        let launches = words::of_launches(measured.launches);
         let what = match (time, measured.share) {
             (Some(time), Some(share)) => {
                 let [time, share] = [Value::from(time), Value::from(share)].map(Value::shown);
@@ -153,13 +154,10 @@ mod tests {
         let small = found(Some(9e-4));
         assert_eq!((small.action, small.share), (Action::Notice, Some(Share::new(9e-4))));
         let large = found(Some(1.1e-3));
-        assert_eq!(
-            large.message,
-            "only in the baseline: 11.0 µs in 3.00 launches, 0.1% of its run"
-        );
+        assert_eq!(large.message, "only in the baseline: 11.0 µs in 3 launches, 0.1% of its run");
         assert_eq!((large.action, large.delta_s), (Action::Fail, Some(Seconds::new(-1.1e-5))));
         let unknown = found(None);
-        assert_eq!(unknown.message, "only in the baseline: 3.00 launches without a duration");
+        assert_eq!(unknown.message, "only in the baseline: 3 launches without a duration");
         assert_eq!((unknown.action, unknown.share), (Action::Fail, None));
         assert_eq!((unknown.before, unknown.delta_s), (None, None));
     }

@@ -17,6 +17,15 @@ pub struct Value {
     pub unit: Dimension,
 }
 
+/// Digits behind the point of a value beside a limit that looks the same; more are noise of binary fractions.
+const TOLD: usize = 9;
+
+/// Digits behind the point of a limit.
+const MOST: usize = 15;
+
+/// Numbers that differ by less than this share differ by rounding.
+const EXACT: f64 = 1e-12;
+
 impl Value {
     /// Formats the value with its unit: `2.00 ms`, `1.32×`, `25.0%`, `12`.
     #[must_use]
@@ -31,25 +40,58 @@ impl Value {
         }
     }
 
-    /// Formats this value and another one that look the same with as many digits as tell them apart.
+    /// Formats a limit as it was written: with more than three digits where it has them.
     #[must_use]
-    pub(super) fn told_apart(self, other: Self) -> (String, String) {
-        /// More are noise of binary fractions.
-        const MOST: usize = 9;
-        let shown = other.shown();
-        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-');
-        let (number, unit) = shown.split_at(shown.find(|c| !is_number(c)).unwrap_or(shown.len()));
-        // The number was rounded, and its power of ten was not.
-        let number: f64 = number.replace(',', "").parse().unwrap_or(1.0);
-        let power = (other.value / number).abs().log10().round();
-        let scale = if power.is_finite() { 10_f64.powi(-(power as i32)) } else { 1.0 };
-        let with = |digits: usize| {
-            [self, other].map(|one| format!("{:.digits$}{unit}", one.value * scale))
+    pub fn written(self) -> String {
+        let (scale, unit) = self.scale();
+        if !scale.is_finite() || !self.value.is_finite() {
+            return self.shown();
+        }
+        let number = self.value * scale;
+        let shown = self.shown();
+        let is_it = |text: &str| {
+            let read = text.strip_suffix(&unit).and_then(|number| number.parse::<f64>().ok());
+            read.is_some_and(|read| (read - number).abs() <= number.abs() * EXACT)
         };
-        let pairs = (0..=MOST).map(with);
-        let [one, two] =
-            pairs.into_iter().find(|[one, two]| one != two).unwrap_or_else(|| with(MOST));
-        (one, two)
+        if is_it(&shown) {
+            return shown;
+        }
+        let more = (0..=MOST).map(|digits| format!("{number:.digits$}{unit}"));
+        more.into_iter().find(|text| is_it(text)).unwrap_or(shown)
+    }
+
+    /// Formats this value and a limit that look the same with as many digits as tell them apart.
+    #[must_use]
+    pub(super) fn told_apart(self, limit: Self) -> (String, String) {
+        let (scale, unit) = limit.scale();
+        let with = |digits: usize| {
+            [self, limit].map(|one| format!("{:.digits$}{unit}", one.value * scale))
+        };
+        let zero = |text: &str| !text.contains(|c| matches!(c, '1'..='9'));
+        let pairs = (0..=TOLD).map(with);
+        let mut apart = pairs.into_iter().filter(|[one, two]| one != two && !zero(one));
+        let [one, two] = apart.next().unwrap_or_else(|| with(TOLD));
+        // A limit of more digits than tell it apart is not cut to nothing.
+        (one, if zero(&two) { limit.written() } else { two })
+    }
+
+    /// What a value is multiplied with where it is shown, and the unit behind it.
+    fn scale(self) -> (f64, String) {
+        if self.unit == Dimension::Share {
+            return (100.0, "%".to_owned());
+        }
+        let shown = self.shown();
+        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '<' | '>');
+        let (number, unit) = shown.split_at(shown.find(|c| !is_number(c)).unwrap_or(shown.len()));
+        let scale = match number.parse::<f64>() {
+            Ok(0.0) => 1.0,
+            // The number was rounded, and its power of ten was not.
+            Ok(number) => 10_f64.powi((number / self.value).abs().log10().round() as i32),
+            // What is less than any digit shown has the smallest unit.
+            Err(_) if unit.starts_with(" n") => 1e9,
+            Err(_) => 1.0,
+        };
+        (scale, unit.to_owned())
     }
 
     /// Makes a count.
@@ -116,6 +158,29 @@ mod tests {
             apart(Factor::new(1.9996).into(), Factor::new(2.0).into()),
             texts("1.9996×", "2.0000×")
         );
+    }
+
+    #[test]
+    fn a_limit_is_shown_as_it_was_written() {
+        for (value, expected) in [
+            (Share::new(1e-5).into(), "0.001%"),
+            (Share::new(0.05).into(), "5.0%"),
+            (Share::new(0.12345).into(), "12.345%"),
+            (Share::ZERO.into(), "0.0%"),
+            (Seconds::new(5.1234e-3).into(), "5.1234 ms"),
+            (Seconds::new(4e-3).into(), "4.00 ms"),
+            (Seconds::new(1e-13).into(), "0.0001 ns"),
+            (Seconds::ZERO.into(), "0 s"),
+            (Factor::new(1.0625).into(), "1.0625×"),
+            (Value::count(12.0), "12"),
+            (Bytes::new(4096.0).into(), "4.096 kB"),
+        ] {
+            let value: Value = value;
+            assert_eq!(value.written(), expected);
+        }
+        // Both are less than 0.1%.
+        let (one, two): (Value, Value) = (Share::new(3e-4).into(), Share::new(1e-5).into());
+        assert_eq!(one.told_apart(two), ("0.03%".to_owned(), "0.001%".to_owned()));
     }
 
     #[test]

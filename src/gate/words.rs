@@ -1,5 +1,7 @@
 //! Sentences of a gate about its checks.
 
+use std::collections::BTreeSet;
+
 use super::certainty::MoreRuns;
 use super::decision::{Check, Subject, Verdict};
 use super::policy::{Limit, Metric};
@@ -32,6 +34,13 @@ pub(super) fn size(change: RelativeChange) -> String {
 pub(super) fn launches(number: f64) -> String {
     let whole = number.round();
     if (number - whole).abs() <= 1e-9 * whole { format!("{whole:.0}") } else { digits(number) }
+}
+
+/// The same with its word: `1 launch`, `7 launches`.
+pub(super) fn of_launches(number: f64) -> String {
+    let shown = launches(number);
+    let word = if shown == "1" { "launch" } else { "launches" };
+    format!("{shown} {word}")
 }
 
 /// Formats an interval in parentheses, with its confidence: ` (+8.9 to +15.7%, 90% confidence)`.
@@ -172,10 +181,10 @@ pub(super) fn too_small(counts: bool, limit: &Limit, delta: Option<Seconds>) -> 
         format!(
             "{} of the run is below the minimum of {}",
             Value::from(delta.abs()).shown(),
-            Value::from(least).shown()
+            Value::from(least).written()
         )
     } else {
-        let share = Value::from(limit.min_share.unwrap_or_default()).shown();
+        let share = Value::from(limit.min_share.unwrap_or_default()).written();
         format!("kernels below {share} of the run are judged only as part of the total")
     }
 }
@@ -316,9 +325,22 @@ pub(super) fn reason(deciding: &[&Check]) -> String {
     if !slower.is_empty() {
         sentences.push(format!("{} exceeded the limit", list(&slower)));
     }
+    // A bound is checked on each of its kernels.
+    let bounds: BTreeSet<&str> = of(Verdict::Violation).map(|check| check.rule.as_str()).collect();
+    let kernels = of(Verdict::Violation).filter(is_kernel).map(|check| &check.subject);
+    let mut each: Vec<&Subject> = Vec::new();
+    for kernel in kernels {
+        if !each.contains(&kernel) {
+            each.push(kernel);
+        }
+    }
+    let kernels = match each.len() {
+        0 | 1 => String::new(),
+        several => format!(" on {several} kernels"),
+    };
     sentences.extend(
-        count(of(Verdict::Violation).count(), "bound is", "bounds are")
-            .map(|text| format!("{text} violated")),
+        count(bounds.len(), "bound is", "bounds are")
+            .map(|text| format!("{text} violated{kernels}")),
     );
     sentences.extend(
         count(of(Verdict::Ambiguous).count(), "change is", "changes are")
@@ -378,6 +400,7 @@ mod tests {
         assert_eq!(launches(70.0 * 0.1 * (1.0 + f64::EPSILON)), "7");
         assert_eq!(launches(6.5), "6.50");
         assert_eq!(launches(0.0), "0");
+        assert_eq!([1.0, 1.5, 2.0].map(of_launches), ["1 launch", "1.50 launches", "2 launches"]);
     }
 
     fn evidence(unit: Unit, shift: f64, floor: f64) -> Evidence {
@@ -448,6 +471,28 @@ mod tests {
         };
         assert_eq!(sentences(Metric::Launches), "launches went from 2 to 3, limit +5%");
         assert!(sentences(Metric::Roof).ends_with(", limit -5%"));
+    }
+
+    /// One bound on three kernels, of which another is broken by two and by the run.
+    #[test]
+    fn a_bound_on_several_kernels_is_one_bound() {
+        let check = |bound: &str, subject: Subject| Check {
+            verdict: Verdict::Violation,
+            action: Action::Fail,
+            ..Check::new(bound, Metric::Time, subject, String::new())
+        };
+        let of = |name: &str| Subject::kernel(name, &crate::compare::Measured::default());
+        let told = |checks: &[Check]| reason(&checks.iter().collect::<Vec<_>>());
+        let one = ["a", "b", "c"].map(|name| check("bound:cap", of(name)));
+        assert_eq!(told(&one[..1]), "1 bound is violated");
+        assert_eq!(told(&one), "1 bound is violated on 3 kernels");
+        let more = [
+            check("bound:total", Subject::Run),
+            check("bound:two", of("a")),
+            check("bound:two", of("b")),
+        ];
+        assert_eq!(told(&[&one[..], &more].concat()), "3 bounds are violated on 3 kernels");
+        assert_eq!(told(&more[..1]), "1 bound is violated");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::document::{
 };
 use super::view::{Style, count, factor, printable, si};
 use super::{Reported, pretty};
-use crate::compare::Run;
+use crate::compare::{Run, RunFile};
 use crate::history::{Batch, Entry, Filter, Moment, Store, Unreadable, batches, outliers};
 use crate::json;
 use crate::table::guarded;
@@ -353,14 +353,7 @@ fn page(entry: &Entry, now: Moment, top: usize, style: &Style) -> Vec<Block> {
     let run = &entry.run;
     let origin = &run.origin;
     let age = entry.age_days(now).map(|days| format!(" ({days} d ago)")).unwrap_or_default();
-    let files = run.files.iter().map(|file| {
-        let skipped = match file.skipped {
-            0 => String::new(),
-            skipped => format!(", {skipped} skipped"),
-        };
-        let launches = count(file.launches, "launch", "launches");
-        format!("{} ({}, {launches}{skipped})", file.path, file.format)
-    });
+    let files = run.files.iter().map(files);
     let headroom = run.headroom().map(|headroom| factor(headroom.get()));
     let rows = [
         ("saved", origin.saved.as_ref().map(|saved| format!("{saved}{age}"))),
@@ -391,6 +384,20 @@ fn page(entry: &Entry, now: Moment, top: usize, style: &Style) -> Vec<Block> {
     let mut blocks = vec![Block::Figures(figures.into())];
     blocks.extend((!shown.is_empty()).then_some(Block::Section(kernels)));
     blocks
+}
+
+/// A file of a run, or those of its ranks that were measured alike.
+fn files(file: &RunFile) -> String {
+    let skipped = match file.skipped {
+        0 => String::new(),
+        skipped => format!(", {skipped} skipped"),
+    };
+    let launches = count(file.launches, "launch", "launches");
+    let path = match file.files {
+        0 | 1 => file.path.clone(),
+        several => format!("{several} files such as {}", file.path),
+    };
+    format!("{path} ({}, {launches}{skipped})", file.format)
 }
 
 /// The first kernels of a run.
@@ -424,4 +431,27 @@ fn kernels(run: &Run, shown: usize, style: &Style) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Profiler;
+
+    #[test]
+    fn files_of_ranks_are_counted() {
+        let of = |number: u64| {
+            files(&RunFile {
+                path: "ranks/rank-0.csv".to_owned(),
+                files: number,
+                format: "ncu-wide".to_owned(),
+                profiler: Profiler::NsightCompute,
+                launches: 368,
+                skipped: 0,
+                controls: Vec::new(),
+            })
+        };
+        assert_eq!(of(1), "ranks/rank-0.csv (ncu-wide, 368 launches)");
+        assert_eq!(of(8), "8 files such as ranks/rank-0.csv (ncu-wide, 368 launches)");
+    }
 }

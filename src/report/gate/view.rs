@@ -20,7 +20,7 @@ fn limit(check: &Check) -> Option<String> {
                 Verdict::Violation => "≤",
                 _ => "",
             };
-            return Some(format!("{side}{}", bound.shown()));
+            return Some(format!("{side}{}", bound.written()));
         }
     };
     Some(change_limit(worse))
@@ -290,18 +290,25 @@ fn side(side: &Side) -> String {
     let devices: Vec<String> = side.devices.iter().map(|device| printable(device)).collect();
     let on = if devices.is_empty() { String::new() } else { format!(" on {}", devices.join(", ")) };
     let mut text = format!(
-        "{} ({}){on}: {} in {} launches of {}",
+        "{} ({}){on}: {} in {} of {}",
         count(side.labels.len() as u64, "run", "runs"),
         labels.join(", "),
         si(side.time_s, "s"),
-        count_of(side.launches),
+        match count_of(side.launches) {
+            one if one == "1" => "1 launch".to_owned(),
+            several => format!("{several} launches"),
+        },
         count(side.kernels as u64, "kernel", "kernels"),
     );
-    match side.warmup {
-        0 => {}
-        1 => text.push_str(", the first launch of each left out of the time"),
-        first => {
-            text.push_str(&format!(", the first {first} launches of each left out of the time"))
+    match (side.warmup, side.is_warmup_partial) {
+        (0, _) => {}
+        (1, false) => text.push_str(", the first launch of each left out of the time"),
+        (1, true) => text.push_str(", the first launch of each that has more left out of the time"),
+        (first, is_partial) => {
+            let most = if is_partial { "up to " } else { "" };
+            text.push_str(&format!(
+                ", {most}the first {first} launches of each left out of the time"
+            ));
         }
     }
     if let Some(spread) = side.spread {

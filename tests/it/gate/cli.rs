@@ -146,6 +146,11 @@ fn exit_codes_tell_apart_what_failed() {
         let ended = rooflint(at, arguments);
         assert_eq!(ended.code, code, "{arguments:?}\n{}{}", ended.out, ended.err);
     }
+    let order = ["gate", "main-0.csv", "--baseline", "main-1.csv", "--order", "ABB"];
+    let says =
+        "--order names 1 run A and 2 runs B, and the baseline has 1 run, the current side 1 run";
+    let ended = rooflint(at, &order);
+    assert!(ended.err.contains(says), "{}", ended.err);
 }
 
 #[test]

@@ -262,6 +262,7 @@ fn comparison() -> Comparison {
         time_s: Seconds::new(time_s),
         launches: 288.0,
         warmup: 0,
+        is_warmup_partial: false,
         kernels: 12,
         commits: vec![if name == "main" { "4f2a91c" } else { "b07d3ee" }.to_owned()],
         spread: Some(Shift::new(0.0061)),
