@@ -31,8 +31,9 @@ fn scripts_are_sound_by_their_types() {
     let listed = std::fs::read_to_string(&project).unwrap();
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/html");
     for entry in scripts.read_dir().unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let is_script = name.ends_with(".js");
+        let path = entry.unwrap().path();
+        let is_script = path.extension().is_some_and(|ending| ending == "js");
+        let name = path.file_name().unwrap().to_string_lossy();
         assert!(!is_script || listed.contains(&format!("/{name}\"")), "{name} is not checked");
     }
 }
