@@ -86,9 +86,9 @@ pub struct Change {
     pub name: String,
     /// Name in the baseline, if different.
     pub was: Option<String>,
-    /// Measurements of the baseline, averaged over its runs.
+    /// Measurements of the baseline: medians over its runs.
     pub before: Measured,
-    /// Measurements of the current side, averaged over its runs.
+    /// Measurements of the current side: medians over its runs.
     pub after: Measured,
     /// The shift of the time per launch as measured, or of headroom if the devices differ. `None`
     /// if a side has nothing to compare; `missing` has the reason.
@@ -161,7 +161,8 @@ pub struct Inferred {
     pub why: String,
 }
 
-/// Measurements of a kernel, or a group of kernels, of one side, averaged over its runs.
+/// Measurements of a kernel, or a group of kernels, of one side: of several runs each figure is the median over those in
+/// which it occurs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Measured {
     /// Number of runs in which it occurs.
@@ -170,12 +171,12 @@ pub struct Measured {
     #[serde(skip)]
     #[schemars(skip)]
     pub in_runs: Vec<usize>,
-    /// Number of launches.
-    pub launches: f64,
-    /// Number of launches that bytes and operations are of: those with a duration, or all where none has one.
+    /// What follows its time in each of these runs, in the same order.
     #[serde(skip)]
     #[schemars(skip)]
-    pub counted: f64,
+    pub by_run: Vec<OfRun>,
+    /// Number of launches.
+    pub launches: f64,
     /// Time of all launches, in seconds; `null` if none has a duration.
     pub time_s: Option<Seconds>,
     /// Typical time of one launch, in seconds: the pseudo-median of its logarithms (Hodges–Lehmann), the median over several
@@ -183,12 +184,16 @@ pub struct Measured {
     pub launch_s: Option<Seconds>,
     /// Share of the run time, from 0 to 1; `null` if no launch has a duration.
     pub share: Option<Share>,
-    /// Bytes to and from device memory, per launch.
+    /// Bytes to and from device memory, of all launches in which they were counted.
     pub bytes: Option<Bytes>,
     /// Floating-point operations.
     pub flops: Option<Flops>,
     /// Of these, operations in double precision.
     pub fp64_flops: Option<Flops>,
+    /// The same of one launch.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub per_launch: PerLaunch,
     /// Measured over roofline time.
     pub headroom: Option<Factor>,
     /// Lower bound of headroom, given what was not counted.
@@ -222,14 +227,30 @@ pub struct Measured {
     pub skipped_rules: RuleList,
 }
 
-impl Measured {
-    /// Returns a sum over the launches of a kernel as that of one launch.
-    #[must_use]
-    pub fn of_launch(&self, sum: f64) -> f64 {
-        let counted = if self.counted > 0.0 { self.counted } else { self.launches };
-        sum / counted.max(1.0)
-    }
+/// Work of one launch of a kernel, of those in which it was counted: launches with a duration, or all where none has
+/// one. Of several runs the median.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PerLaunch {
+    /// Bytes to and from device memory.
+    pub bytes: Option<Bytes>,
+    /// Floating-point operations.
+    pub flops: Option<Flops>,
+    /// Of these, operations in double precision.
+    pub fp64_flops: Option<Flops>,
+}
 
+/// What follows the time of a kernel in one run; `None` where the run does not know it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct OfRun {
+    /// Share of the run time.
+    pub share: Option<Share>,
+    /// Measured over roofline time.
+    pub headroom: Option<Factor>,
+    /// Potential savings, in seconds.
+    pub savings_s: Option<Seconds>,
+}
+
+impl Measured {
     /// Returns whether this rule could fire on it: it ran, and lacked no metric. `None` if a document of an earlier version
     /// does not say.
     #[must_use]

@@ -12,6 +12,7 @@ mod family;
 mod gathered;
 mod kernels;
 mod launch;
+mod measured;
 mod noise;
 mod odd;
 #[cfg(feature = "frames")]
@@ -38,8 +39,8 @@ pub use comparison::{
 pub(crate) use conditions::cut_off;
 pub use counts::Counts;
 pub use evidence::{
-    Change, Counted, Evidence, Inferred, Lone, Measured, OfAll, Proposal, ProposalKind, Unit,
-    WorkChange,
+    Change, Counted, Evidence, Inferred, Lone, Measured, OfAll, OfRun, PerLaunch, Proposal,
+    ProposalKind, Unit, WorkChange,
 };
 pub use family::family;
 pub(crate) use family::written;

@@ -8,9 +8,8 @@ use super::pairing::Identity;
 use super::rule_list::RuleList;
 use super::run::{Run, RunKernel};
 use super::statistics::pseudomedian;
-use crate::analysis::least_headroom;
 use crate::rules::Severity;
-use crate::units::{Bytes, Factor, Flops, Hertz, Seconds, Share, Shift, median};
+use crate::units::{Bytes, Flops, Seconds, Shift, median};
 
 /// Headroom is certain if uncounted work, or counts that may be too high, change the roofline time by no more than 5%, the smallest
 /// change that fails a default policy.
@@ -95,7 +94,7 @@ fn identity(run: &Run, kernel: &RunKernel, several: bool) -> Identity {
     }
 }
 
-/// Returns every kernel that occurs in any of the runs, averaged over the runs that have it, most
+/// Returns every kernel that occurs in any of the runs, with the medians over the runs that have it, most
 /// time first.
 #[must_use]
 pub fn kernels(runs: &[Run]) -> Vec<Lone> {
@@ -129,7 +128,7 @@ pub(crate) fn kernels_by_run(runs: &[Run]) -> Vec<(Lone, Vec<Measured>)> {
 pub(super) struct Group<'a> {
     pub(super) by_run: Vec<Vec<&'a RunKernel>>,
     /// The runs themselves.
-    runs: Vec<&'a Run>,
+    pub(super) runs: Vec<&'a Run>,
     pub(super) device: String,
 }
 
@@ -223,19 +222,9 @@ impl<'a> Group<'a> {
         self.by_run.iter().map(of).collect()
     }
 
-    /// How often all kernels run in one run, averaged over all runs of the side.
+    /// How often all kernels run in one run: the median over the runs of the side, as launches are.
     pub(super) fn occurrences(&self) -> f64 {
-        let of = |kernels: &Vec<&RunKernel>| kernels.iter().map(|kernel| kernel.launches).max();
-        let all: u64 = self.by_run.iter().filter_map(of).sum();
-        all as f64 / self.by_run.len().max(1) as f64
-    }
-
-    /// Launches that bytes and operations are of, in all runs.
-    fn counted_launches(&self) -> u64 {
-        let of = |(kernels, run): (&Vec<&RunKernel>, &&Run)| -> u64 {
-            kernels.iter().map(|kernel| kernel.counted_launches(run.warmup)).sum()
-        };
-        self.by_run.iter().zip(&self.runs).map(of).sum()
+        self.usual(|kernels| kernels.iter().map(|kernel| kernel.launches).max().unwrap_or(0))
     }
 
     /// The operator of its kernels.
@@ -251,34 +240,10 @@ impl<'a> Group<'a> {
         self.by_run.iter().zip(&self.runs).map(of).collect()
     }
 
-    /// Returns the mean over the runs that know a figure of the kernels: what one of these lacks in a run, their sum
-    /// lacks there.
-    fn mean_over_runs(&self, of: impl Fn(&RunKernel, u32) -> Option<f64>) -> Option<f64> {
-        let of_run = |(kernels, run): (&Vec<&RunKernel>, &&Run)| {
-            let known = kernels.iter().map(|kernel| of(kernel, run.warmup)).sum::<Option<f64>>();
-            known.filter(|_| !kernels.is_empty())
-        };
-        let known: Vec<f64> = self.by_run.iter().zip(&self.runs).filter_map(of_run).collect();
-        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
-    }
-
-    /// Savings of all kernels over the launches whose time is compared: those that can be judged stand for the others.
-    fn savings(&self) -> Option<Seconds> {
-        let of = |kernel: &RunKernel, warmup: u32| {
-            let savings = kernel.savings_s.filter(|_| kernel.judged_s > Seconds::ZERO)?;
-            Some(savings.get() * (kernel.whole_s(warmup) / kernel.judged_s))
-        };
-        self.mean_over_runs(of).map(Seconds::new)
-    }
-
     /// By how much the work of a launch differs between two sides, as far as both counted it.
     pub(super) fn other_work(groups: &Both<Self>, normalized: bool) -> Option<WorkChange> {
         let per_launch = |of: &dyn Fn(&RunKernel) -> Option<f64>| {
-            let of_side = |group: &Self| {
-                let sum = group.all().map(of).sum::<Option<f64>>()?;
-                let launches = group.counted_launches();
-                (sum > 0.0 && launches > 0).then(|| sum / launches as f64)
-            };
+            let of_side = |group: &Self| group.per_launch(of).filter(|work| *work > 0.0);
             groups.as_ref().map(of_side).known()
         };
         let flops = per_launch(&|kernel| kernel.flops.map(Flops::get));
@@ -294,12 +259,14 @@ impl<'a> Group<'a> {
     /// Returns the launches in one run: the median over the runs of the side, because one of them that did more work
     /// says nothing of the others; the mean, if most runs have none.
     pub(super) fn launches(&self) -> f64 {
-        let of = |kernels: &Vec<&RunKernel>| -> u64 {
-            kernels.iter().map(|kernel| kernel.launches).sum()
-        };
+        self.usual(|kernels| kernels.iter().map(|kernel| kernel.launches).sum())
+    }
+
+    /// Returns the median of a count over all runs of the side; the mean, if it is zero in most of them.
+    fn usual(&self, of: impl Fn(&[&RunKernel]) -> u64) -> f64 {
         let runs: Vec<f64> = self.by_run.iter().map(|kernels| of(kernels) as f64).collect();
         median(&runs)
-            .filter(|launches| *launches > 0.0)
+            .filter(|count| *count > 0.0)
             .unwrap_or_else(|| runs.iter().sum::<f64>() / runs.len().max(1) as f64)
     }
 
@@ -310,70 +277,8 @@ impl<'a> Group<'a> {
         median(&means.map(|time| time.get().ln()).collect::<Vec<_>>())
     }
 
-    /// Returns averages over the runs in which it occurs.
-    pub(super) fn measured(&self, centers: &[Option<f64>]) -> Measured {
-        let there = self.by_run.iter().enumerate().filter(|(_, kernels)| !kernels.is_empty());
-        let in_runs: Vec<usize> = there.map(|(run, _)| run).collect();
-        let runs = in_runs.len();
-        let per_run = runs.max(1) as f64;
-        let time =
-            |of: &dyn Fn(&RunKernel) -> Seconds| self.all().map(of).sum::<Seconds>() / per_run;
-        // What one member lacks, the sum lacks.
-        let whole = |of: &dyn Fn(&RunKernel) -> Option<f64>| {
-            self.all().map(of).sum::<Option<f64>>().map(|sum| sum / per_run)
-        };
-        let roofline_time = time(&|kernel| kernel.roofline_s.unwrap_or_default());
-        let modeled = time(&|kernel| match kernel.roofline_s {
-            Some(_) => kernel.judged_s,
-            None => Seconds::ZERO,
-        });
-        let high = whole(&|kernel| kernel.roofline_high_s.map(Seconds::get)).map(Seconds::new);
-        let over = |roofline_time: Seconds| Factor::new(modeled / roofline_time);
-        let headroom = (roofline_time > Seconds::ZERO).then(|| over(roofline_time));
-        let most = headroom.map_or(f64::INFINITY, Factor::get);
-        let least = |bound: Factor| Factor::new(least_headroom(bound.get(), most));
-        let needed = time(&|kernel| kernel.needed_s().unwrap_or_default());
-        let timed = |of: &dyn Fn(&RunKernel, u32) -> f64| {
-            self.mean_over_runs(|kernel, warmup| kernel.is_timed().then(|| of(kernel, warmup)))
-        };
-        let known: Vec<f64> = centers.iter().flatten().copied().collect();
-        let first = self.all().next();
-        Measured {
-            runs,
-            in_runs,
-            launches: self.all().map(|kernel| kernel.launches as f64).sum::<f64>() / per_run,
-            counted: self.counted_launches() as f64 / per_run,
-            time_s: timed(&|kernel, warmup| kernel.whole_s(warmup).get()).map(Seconds::new),
-            launch_s: median(&known).map(|log| Seconds::new(log.exp())),
-            share: timed(&|kernel, _| kernel.share.get()).map(Share::new),
-            bytes: whole(&|kernel| kernel.bytes.map(Bytes::get)).map(Bytes::new),
-            flops: whole(&|kernel| kernel.flops.map(Flops::get)).map(Flops::new),
-            fp64_flops: whole(&|kernel| kernel.fp64_flops.map(Flops::get)).map(Flops::new),
-            headroom,
-            headroom_low: high.filter(|high| *high > Seconds::ZERO).map(|high| least(over(high))),
-            headroom_high: (needed > Seconds::ZERO).then(|| over(needed)),
-            savings_s: self.savings(),
-            clock_hz: self.clock(),
-            category: first.map(|kernel| kernel.category.clone()).unwrap_or_default(),
-            operator: self.operator(),
-            full_name: first.map(|kernel| kernel.full_name.clone()).unwrap_or_default(),
-            shape: self.shape(),
-            device: self.device.clone(),
-            findings: self.findings(),
-            rules: self.rules(),
-            skipped_rules: self.skipped_rules(),
-        }
-    }
-
-    /// Returns the mean SM clock of the members that have one.
-    fn clock(&self) -> Option<Hertz> {
-        let clocks: Vec<Hertz> = self.all().filter_map(|kernel| kernel.clock_hz).collect();
-        let sum = clocks.iter().copied().sum::<Hertz>();
-        (!clocks.is_empty()).then(|| sum / clocks.len() as f64)
-    }
-
     /// Returns the findings of all members, each once.
-    fn findings(&self) -> Vec<(String, Severity)> {
+    pub(super) fn findings(&self) -> Vec<(String, Severity)> {
         let findings = self.all().flat_map(|kernel| &kernel.findings);
         let mut findings: Vec<(String, Severity)> = findings
             .map(|one| (crate::rules::current(&one.rule).to_owned(), one.severity))
@@ -384,7 +289,7 @@ impl<'a> Group<'a> {
     }
 
     /// Returns the rules that ran in every run that has a member.
-    fn rules(&self) -> Option<RuleList> {
+    pub(super) fn rules(&self) -> Option<RuleList> {
         let members = self.by_run.iter().zip(&self.runs).filter(|(kernels, _)| !kernels.is_empty());
         let lists = members.map(|(_, run)| run.rules.as_ref()).collect::<Option<Vec<_>>>()?;
         let (first, others) = lists.split_first()?;
@@ -392,7 +297,7 @@ impl<'a> Group<'a> {
     }
 
     /// Returns the rules that were skipped on any member.
-    fn skipped_rules(&self) -> RuleList {
+    pub(super) fn skipped_rules(&self) -> RuleList {
         let members = self.by_run.iter().zip(&self.runs);
         let mut lists = members
             .flat_map(|(kernels, run)| kernels.iter().filter_map(|kernel| run.skipped_on(kernel)));
@@ -441,79 +346,6 @@ mod tests {
     use super::super::run::RunDevice;
     use super::super::run::tests::{kernel, run};
     use super::*;
-
-    /// 2 ms and 4 ms in two of three runs: 3 ms in each run that has it.
-    #[test]
-    fn a_kernel_is_averaged_over_the_runs_that_have_it() {
-        let runs = [
-            run(vec![kernel("a", &[1e-3; 2])]),
-            run(vec![kernel("a", &[2e-3; 2])]),
-            run(vec![kernel("b", &[1e-3])]),
-        ];
-        let [a, b] = &kernels(&runs)[..] else { panic!("two kernels") };
-        assert_eq!((a.name.as_str(), a.measured.runs, a.measured.launches), ("a", 2, 2.0));
-        assert!((a.measured.time_s.unwrap().get() - 3e-3).abs() < 1e-15);
-        // The median of 1 ms and 2 ms on the logarithmic scale.
-        assert!((a.measured.launch_s.unwrap().get() - 2_f64.sqrt() * 1e-3).abs() < 1e-15);
-        assert_eq!((b.measured.runs, b.measured.flops), (1, Some(Flops::new(1.0))));
-    }
-
-    /// 2 ms of 2 ms in one run and 1 ms of 4 ms in another; a third has it without a duration, which does not count as zero.
-    #[test]
-    fn times_and_shares_are_those_of_the_runs_that_know_them() {
-        let untimed = || {
-            let mut one = kernel("a", &[1e-3; 2]);
-            (one.timed, one.measured_s) = (0, Seconds::ZERO);
-            one.samples_s.clear();
-            one
-        };
-        let runs = [
-            run(vec![kernel("a", &[1e-3; 2])]),
-            run(vec![kernel("a", &[5e-4; 2]), kernel("b", &[3e-3])]),
-            run(vec![untimed(), kernel("b", &[3e-3])]),
-        ];
-        let all = kernels(&runs);
-        let a = &all.iter().find(|one| one.name == "a").unwrap().measured;
-        assert_eq!((a.runs, a.launches), (3, 2.0));
-        assert!((a.time_s.unwrap().get() - 1.5e-3).abs() < 1e-15, "{:?}", a.time_s);
-        assert!((a.share.unwrap().get() - 0.625).abs() < 1e-12, "{:?}", a.share);
-        let alone = [run(vec![untimed()])];
-        let found = &kernels(&alone)[0].measured;
-        assert_eq!((found.time_s, found.launch_s, found.share), (None, None, None));
-    }
-
-    #[test]
-    fn what_one_member_lacks_the_sum_lacks() {
-        let mut without = run(vec![kernel("a", &[1e-3; 2])]);
-        (without.kernels[0].flops, without.kernels[0].roofline_high_s) = (None, None);
-        let found = kernels(&[run(vec![kernel("a", &[1e-3; 2])]), without]);
-        assert_eq!((found[0].measured.flops, found[0].measured.headroom_low), (None, None));
-        assert_eq!(found[0].measured.headroom, Some(Factor::new(2.0)));
-    }
-
-    /// Savings of 0.4 ms of the 2 ms that were judged, in a kernel of 2 ms and in one of 4 ms of which half were judged:
-    /// 0.4 ms and 0.8 ms, 0.6 ms over the runs that know them.
-    #[test]
-    fn savings_are_those_of_the_runs_that_know_them() {
-        let one = |times: &[f64], savings: Option<f64>| {
-            let mut one = run(vec![kernel("a", times)]);
-            one.kernels[0].judged_s = Seconds::new(2e-3);
-            one.kernels[0].savings_s = savings.map(Seconds::new);
-            one
-        };
-        let of = |runs: &[Run]| kernels(runs)[0].measured.savings_s.map(Seconds::get);
-        let (two, four, unknown) =
-            (one(&[1e-3; 2], Some(4e-4)), one(&[1e-3; 4], Some(4e-4)), one(&[1e-3; 2], None));
-        let savings = of(&[two.clone(), unknown.clone(), four]).unwrap();
-        assert!((savings - 6e-4).abs() < 1e-15, "{savings}");
-        assert_eq!(of(&[unknown]), None);
-        assert_eq!(of(&[one(&[1e-3; 2], Some(0.0))]), Some(0.0), "at its roofline");
-        // Of two kernels that are compared as one, both must know them.
-        let mut both = two;
-        both.kernels.push(RunKernel { savings_s: None, ..kernel("b", &[1e-3]) });
-        let runs = [both];
-        assert_eq!(Joined::new(&runs).of(&[0, 1]).savings(), None);
-    }
 
     /// Expected times between 1 and 1.04 of 2 ms are certain enough, between 1 and 1.06 are not.
     #[test]

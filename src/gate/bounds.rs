@@ -7,7 +7,7 @@ use super::words;
 use crate::analysis::is_communication;
 use crate::compare::{self, Lone, Measured, Run};
 use crate::rules::Severity;
-use crate::units::{Bytes, Dimension, Factor, Flops, Share, interval, median};
+use crate::units::{Dimension, Factor, Share, interval, median};
 
 /// Ends closer than this ratio are shown as one value, because three digits would be the same.
 const ONE_VALUE: f64 = 0.999;
@@ -125,15 +125,9 @@ fn value(bound: &Bound, measured: &Measured) -> Option<Known> {
             most: measured.headroom_low.map_or(f64::INFINITY, |headroom| 1.0 / headroom.get()),
             unit: Dimension::Share,
         }),
-        Metric::Bytes => {
-            Some(Known::exactly(Bytes::new(measured.of_launch(measured.bytes?.get()))))
-        }
-        Metric::Flops => {
-            Some(Known::exactly(Flops::new(measured.of_launch(measured.flops?.get()))))
-        }
-        Metric::Fp64 => {
-            Some(Known::exactly(Flops::new(measured.of_launch(measured.fp64_flops?.get()))))
-        }
+        Metric::Bytes => measured.per_launch.bytes.map(Known::exactly),
+        Metric::Flops => measured.per_launch.flops.map(Known::exactly),
+        Metric::Fp64 => measured.per_launch.fp64_flops.map(Known::exactly),
         Metric::Savings => measured.savings_s.map(Known::exactly),
         Metric::Launches => Some(Known::exactly(Value::count(measured.launches))),
         Metric::Findings => {

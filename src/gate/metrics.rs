@@ -5,9 +5,9 @@ use super::policy::{Action, Limit, Metric, Policy};
 use super::thresholds::{MORE_RUNS, ROUNDING};
 use super::value::{Allowed, Value};
 use super::words;
-use crate::compare::{Basis, Change, Comparison, Evidence, Measured, Unit};
+use crate::compare::{Basis, Change, Comparison, Measured, OfRun, Unit};
 use crate::rules::Severity;
-use crate::units::{Dimension, RelativeChange, Seconds, Share, Shift};
+use crate::units::{Dimension, Factor, RelativeChange, Seconds, Share, Shift};
 
 /// Run-to-run noise of counts, bytes and operations, which are counted in a few passes.
 const COUNTED_NOISE: Shift = Shift::new(0.01);
@@ -61,27 +61,40 @@ impl Values {
     /// Returns `None` for metrics without a value per side.
     fn of(comparison: &Comparison, change: &Change, metric: Metric) -> Option<Self> {
         let of = |measured: &Measured| -> Option<Option<f64>> {
-            let per_launch = |sum: Option<f64>| {
-                sum.filter(|_| measured.launches > 0.0).map(|sum| measured.of_launch(sum))
-            };
+            let work = &measured.per_launch;
             Some(match metric {
                 Metric::Share => measured.share.map(Share::get),
                 // A share of the roof falls as headroom grows.
-                Metric::Headroom | Metric::Roof => measured.headroom.map(crate::units::Factor::get),
-                Metric::Bytes => per_launch(measured.bytes.map(crate::units::Bytes::get)),
-                Metric::Flops => per_launch(measured.flops.map(crate::units::Flops::get)),
-                Metric::Fp64 => per_launch(measured.fp64_flops.map(crate::units::Flops::get)),
+                Metric::Headroom | Metric::Roof => measured.headroom.map(Factor::get),
+                Metric::Bytes => work.bytes.map(crate::units::Bytes::get),
+                Metric::Flops => work.flops.map(crate::units::Flops::get),
+                Metric::Fp64 => work.fp64_flops.map(crate::units::Flops::get),
                 Metric::Savings => measured.savings_s.map(Seconds::get),
                 Metric::Launches => Some(measured.launches),
                 _ => return None,
             })
         };
-        let grows = matches!(metric, Metric::Savings | Metric::Launches);
-        let work = if grows { comparison.work.get() } else { 1.0 };
+        let work = work(comparison, metric).get();
         Some(Self {
             before: of(&change.before)?.map(|before| before * work),
             after: of(&change.after)?,
         })
+    }
+}
+
+/// What a value of the baseline is multiplied by, to be of as much work as the current side did.
+fn work(comparison: &Comparison, metric: Metric) -> Factor {
+    let grows = matches!(metric, Metric::Savings | Metric::Launches);
+    if grows { comparison.work } else { Factor::new(1.0) }
+}
+
+/// Returns the value of a metric that follows the time in one run; `None` for counted ones.
+fn of_run(metric: Metric, run: &OfRun) -> Option<f64> {
+    match metric {
+        Metric::Share => run.share.map(Share::get),
+        Metric::Headroom | Metric::Roof => run.headroom.map(Factor::get),
+        Metric::Savings => run.savings_s.map(Seconds::get),
+        _ => None,
     }
 }
 
@@ -106,8 +119,11 @@ fn check(
         (true, false) => -Shift::INFINITY,
         (false, false) => Shift::ZERO,
     };
-    let floor = floor(comparison, change, limit.metric);
-    if shift <= limit.shift().max(ROUNDING) || shift <= floor {
+    if shift <= limit.shift().max(ROUNDING) {
+        return None;
+    }
+    let floor = floor(change, limit.metric);
+    if shift <= floor {
         return None;
     }
     let own = change.own.as_ref();
@@ -128,9 +144,9 @@ fn check(
     let told = if limit.metric == Metric::Roof { -shift } else { shift };
     // What follows the time of one run per side is as uncertain as the time.
     let is_noise = |least: Shift| shift <= least;
-    // What follows the time of several runs is as certain as the time.
-    let is_unsure = |own: &Evidence| own.unit == Unit::Runs && shift - own.reach() <= limit.shift();
-    let is_unsure = !is_counted(limit.metric) && own.is_some_and(is_unsure);
+    let is_unsure = !is_counted(limit.metric)
+        && least_shift(comparison, change, limit.metric, shift)
+            .is_some_and(|least| least <= limit.shift());
     let of_one = change.own.as_ref().is_some_and(|own| own.unit != Unit::Runs);
     let may_be_noise =
         of_one && !is_counted(limit.metric) && policy.undeclared().is_some_and(is_noise);
@@ -143,7 +159,7 @@ fn check(
     if may_be_noise {
         message = format!("{message}; {}", words::undeclared());
     } else if is_unsure {
-        message.push_str("; the interval of its time reaches below the limit");
+        message.push_str("; the interval over its runs reaches below the limit");
     } else if let Some(noise) = noise.filter(|_| is_lost) {
         message =
             format!("{message}; noise in its time could make up {}", Value::from(noise).shown());
@@ -204,16 +220,37 @@ fn shown(metric: Metric, value: f64) -> Value {
     }
 }
 
+/// Returns the least shift that several runs leave possible for a metric that follows the time; `None` with one run per
+/// side.
+fn least_shift(
+    comparison: &Comparison,
+    change: &Change,
+    metric: Metric,
+    shift: Shift,
+) -> Option<Shift> {
+    // Its own runs say it: those of the time are without what all kernels share.
+    let of_runs = change.low(|run| of_run(metric, run));
+    of_runs.map(|low| low - work(comparison, metric).shift()).or_else(|| {
+        // Where a run has none of it, it is as certain as the time.
+        let several = change.own.as_ref().filter(|own| own.unit == Unit::Runs);
+        several.map(|own| shift - own.reach())
+    })
+}
+
 /// Returns the shift of a metric that noise alone could explain.
-fn floor(comparison: &Comparison, change: &Change, metric: Metric) -> Shift {
+fn floor(change: &Change, metric: Metric) -> Shift {
     if is_counted(metric) {
         return COUNTED_NOISE;
     }
     let Some(own) = &change.own else { return COUNTED_NOISE };
-    // Of values that follow the time, nothing is known of their own spread.
-    let spread = |side: &crate::compare::Side| side.spread.unwrap_or(Shift::ZERO);
-    let spread = spread(&comparison.current).max(spread(&comparison.baseline));
-    own.floor.max(spread * DEVIATIONS).max(LEAST_NOISE.shift())
+    let least = own.floor.max(LEAST_NOISE.shift());
+    // The noise of several runs is in their interval, which makes a check ambiguous instead of none.
+    if change.low(|run| of_run(metric, run)).is_some() {
+        return least;
+    }
+    // Savings are a small difference: their noise is that of the time, which headroom follows.
+    let spread = |side: &Measured| side.spread(|run| run.headroom.map(Factor::get));
+    least.max(spread(&change.after).max(spread(&change.before)) * DEVIATIONS)
 }
 
 /// Checks for findings that the baseline does not have: what a rule found that did not judge the kernel there may not be
@@ -261,7 +298,7 @@ mod tests {
         self,
         made::{kernel, run},
     };
-    use crate::units::{Bytes, Factor};
+    use crate::units::Bytes;
 
     /// One kernel, of which a metric is set on both sides, judged by a limit of 5%.
     fn judged(metric: Metric, set: impl Fn(&mut Measured, bool)) -> Vec<Check> {
@@ -274,19 +311,20 @@ mod tests {
         judge(&comparison, &comparison.changes[0], &policy)
     }
 
-    /// 5 launches of 1,000 bytes: 6% more are beyond the limit, 4% are not, and none is no number.
+    /// A launch of 1,000 bytes: 6% more are beyond the limit, 4% are not, and none is no number.
     #[test]
     fn work_is_compared_by_the_launch() {
         let bytes = |after: Option<f64>| {
             judged(Metric::Bytes, |measured, is_after| {
-                measured.bytes = if is_after { after } else { Some(5000.0) }.map(Bytes::new);
+                measured.per_launch.bytes =
+                    if is_after { after } else { Some(1000.0) }.map(Bytes::new);
             })
         };
-        let [more] = &bytes(Some(5300.0))[..] else { panic!("one check") };
+        let [more] = &bytes(Some(1060.0))[..] else { panic!("one check") };
         assert_eq!((more.verdict, more.action), (Verdict::Regression, Action::Fail));
         assert_eq!(more.after, Some(Bytes::new(1060.0).into()));
         assert!((more.change.unwrap().get() - 0.06).abs() < 1e-12);
-        assert!(bytes(Some(5200.0)).is_empty() && bytes(Some(1000.0)).is_empty());
+        assert!(bytes(Some(1040.0)).is_empty() && bytes(Some(200.0)).is_empty());
         let [none] = &bytes(None)[..] else { panic!("one check") };
         assert_eq!((none.verdict, none.action), (Verdict::NoData, Action::Warn));
     }

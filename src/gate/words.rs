@@ -287,12 +287,12 @@ pub(super) fn evidence(comparison: &Comparison, known: &Change, shown: &Evidence
 
 /// Describes by how much bytes and operations per launch changed, one sentence each.
 fn work(known: &Change) -> impl Iterator<Item = String> {
-    let (before, after) = (&known.before, &known.after);
+    let (before, after) = (known.before.per_launch, known.after.per_launch);
     let bytes = (before.bytes.map(Bytes::get), after.bytes.map(Bytes::get));
     let flops = (before.flops.map(Flops::get), after.flops.map(Flops::get));
     let all = [(Counted::Bytes, "bytes", bytes), (Counted::Flops, "FLOPs", flops)];
-    all.into_iter().filter_map(move |(counted, what, sums)| {
-        let (one, two) = (before.of_launch(sums.0?), after.of_launch(sums.1?));
+    all.into_iter().filter_map(move |(counted, what, (one, two))| {
+        let (one, two) = (one?, two?);
         // What the sentence begins with needs no second one.
         let is_told = known.work.is_some_and(|work| work.counted == counted);
         let shift = Shift::between(one, two);

@@ -1,6 +1,7 @@
 //! Figures of the current side for performance trackers: of the run, and of its top kernels by
 //! time.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::GateReport;
@@ -24,7 +25,7 @@ pub(super) struct Figure {
     pub(super) metric: &'static str,
     /// Its base unit: `seconds`, `ratio`, or nothing for a count.
     pub(super) unit: &'static str,
-    /// The value: the mean over the runs of the side; time and launches of a run that was compared are those of the gate.
+    /// The value: the median over the runs of the side; time and launches of a run that was compared are those of the gate.
     pub(super) value: f64,
     /// Smallest and largest value of single runs, if there are several.
     pub(super) range: Option<[f64; 2]>,
@@ -45,9 +46,11 @@ impl Figure {
 pub(super) fn figures(report: &GateReport<'_>) -> Vec<Figure> {
     let failed = !matches!(report.decision.outcome, Outcome::Passed);
     let failed = figure(None, "gate_not_passed", "", f64::from(u8::from(failed)));
-    let mut figures = of_runs(report.current);
+    let comparison = report.decision.comparison.as_ref();
+    let judged = comparison.map(|comparison| comparison.current.labels.as_slice());
+    let mut figures = of_runs(&kept(report.current, judged.unwrap_or_default()));
     // As the gate has it: without runs that stand apart.
-    if let Some(comparison) = &report.decision.comparison {
+    if let Some(comparison) = comparison {
         let of_run = figures.iter_mut().filter(|figure| figure.kernel.is_none());
         for figure in of_run {
             match figure.metric {
@@ -58,6 +61,16 @@ pub(super) fn figures(report: &GateReport<'_>) -> Vec<Figure> {
         }
     }
     std::iter::once(failed).chain(figures).collect()
+}
+
+/// Returns the runs that the gate judged: a damaged one, which it left out, is no figure of the others.
+fn kept<'a>(runs: &'a [Run], labels: &[String]) -> Cow<'a, [Run]> {
+    let is_kept = |run: &&Run| labels.contains(&run.label);
+    match runs.iter().filter(is_kept).count() {
+        0 => Cow::Borrowed(runs),
+        kept if kept == runs.len() => Cow::Borrowed(runs),
+        _ => runs.iter().filter(is_kept).cloned().collect(),
+    }
 }
 
 /// Returns the figures of runs, without those of a gate.
@@ -197,6 +210,34 @@ mod tests {
         let long = "k".repeat(400);
         let (one, two) = (slug(&long, 60), slug(&format!("{long}x"), 60));
         assert!(one.len() == 60 && two.len() == 60 && one != two, "{one} {two}");
+    }
+
+    /// Five launches of 1, 1.1 and 3 ms over roofline times of 0.5 ms: headroom 2, 2.2 and 6.
+    #[test]
+    fn one_odd_run_of_three_makes_no_figure() {
+        use crate::compare::made::{kernel, run};
+        let of = |label: &str, time: f64| {
+            let mut one = Run { label: label.to_owned(), ..run(vec![kernel("a", &[time; 5])]) };
+            one.kernels[0].roofline_s = Some(Seconds::new(5.0 * 5e-4));
+            one
+        };
+        let runs = [of("one", 1e-3), of("odd", 3e-3), of("two", 1.1e-3)];
+        let value = |runs: &[Run], metric: &str| {
+            let all = of_runs(runs);
+            let is_it = |figure: &&Figure| figure.kernel.is_some() && figure.metric == metric;
+            all.iter().find(is_it).unwrap().value
+        };
+        for (metric, wanted) in
+            [("headroom", 2.2), ("kernel_time", 5.5e-3), ("launch_time", 1.1e-3)]
+        {
+            let found = value(&runs, metric);
+            assert!((found / wanted - 1.0).abs() < 1e-12, "{metric}: {found}");
+        }
+        // What the gate left out is in no figure: of the other two, the middle.
+        let labels = ["one", "two"].map(str::to_owned);
+        let found = value(&kept(&runs, &labels), "headroom");
+        assert!((found - 2.1).abs() < 1e-12, "{found}");
+        assert_eq!(kept(&runs, &[]).len(), 3, "without a comparison all are judged");
     }
 
     #[test]

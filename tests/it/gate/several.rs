@@ -8,7 +8,7 @@ use rooflint::gate::{
 };
 use rooflint::units::{RelativeChange, Seconds};
 
-use super::made::{decide, run};
+use super::made::{decide, run, sample};
 
 /// Kernels of one run: name, and times of launches in microseconds.
 type Kernels = Vec<(String, Vec<f64>)>;
@@ -269,4 +269,115 @@ fn what_many_kernels_share_follows_what_each_may_do() {
     assert_eq!(decided(&[none], &[]), Some((Action::Fail, false)));
     assert_eq!(decided(&[], &["*"]), Some((Action::Notice, true)));
     assert_eq!(decided(&[], &["a_kernel", "b_kernel"]), Some((Action::Fail, false)));
+}
+
+/// Metrics of a kernel that have a limit of their own besides time.
+const VALUES: [Metric; 8] = [
+    Metric::Share,
+    Metric::Headroom,
+    Metric::Roof,
+    Metric::Bytes,
+    Metric::Flops,
+    Metric::Fp64,
+    Metric::Savings,
+    Metric::Launches,
+];
+
+/// The run of the sample, in which the softmax (one launch) takes `time` times as long, does `work` times the work per
+/// launch, and is launched `launches` times.
+fn softmax(time: f64, work: f64, launches: u64) -> Run {
+    let mut run = sample();
+    let is_it = |kernel: &&mut rooflint::compare::RunKernel| kernel.name.contains("softmax");
+    let kernel = run.kernels.iter_mut().find(is_it).unwrap();
+    let times = time * launches as f64;
+    let before = kernel.measured_s;
+    kernel.samples_s = vec![kernel.samples_s[0] * time; launches as usize];
+    (kernel.launches, kernel.timed) = (launches, launches);
+    (kernel.measured_s, kernel.judged_s) = (kernel.measured_s * times, kernel.judged_s * times);
+    let of_all = launches as f64;
+    for bound in [&mut kernel.roofline_s, &mut kernel.roofline_high_s, &mut kernel.roofline_low_s] {
+        *bound = bound.map(|time| time * of_all);
+    }
+    kernel.savings_s = kernel.roofline_s.map(|roof| kernel.judged_s - roof);
+    kernel.bytes = kernel.bytes.map(|bytes| bytes * (work * of_all));
+    kernel.flops = kernel.flops.map(|flops| flops * (work * of_all));
+    kernel.fp64_flops = Some(rooflint::units::Flops::new(1e9 * work * of_all));
+    run.measured_s = run.measured_s + kernel.measured_s - before;
+    let whole = run.measured_s;
+    for kernel in &mut run.kernels {
+        kernel.share = rooflint::units::Share::new(kernel.measured_s / whole);
+    }
+    run
+}
+
+/// What limits of 5% on every value of the softmax say.
+fn values(before: &[Run], after: &[Run]) -> Vec<(Metric, Verdict, f64)> {
+    let limit = |metric| Limit {
+        selector: gate::Selector {
+            kernel: Some("*softmax*".to_owned()),
+            ..gate::Selector::default()
+        },
+        ..Limit::new(metric, RelativeChange::new(0.05))
+    };
+    let policy = Policy { limits: VALUES.map(limit).to_vec(), ..Policy::default() };
+    let setting = Setting { decides: true, ..Setting::default() };
+    let decision = gate::judge(before, after, &policy, &setting);
+    let of_value = decision.checks.iter().filter(|check| VALUES.contains(&check.metric));
+    of_value.map(|check| (check.metric, check.verdict, change(check))).collect()
+}
+
+/// One of three runs takes three times as long, for three times the work in two launches: no value of the side is its.
+#[test]
+fn one_odd_run_of_three_fails_no_limit() {
+    let steady = [0.999, 1.0, 1.001].map(|time| softmax(time, 1.0, 1));
+    let odd = [softmax(1.001, 1.0, 1), softmax(3.0, 3.0, 2), softmax(0.999, 1.0, 1)];
+    assert_eq!(values(&steady, &odd), []);
+    // It hides nothing in the baseline: the medians are 1.001 and 1.12, of work 1 and 1.12. What follows the time warns, as
+    // the time does: three runs leave it open.
+    let slower = [1.119, 1.12, 1.121].map(|time| softmax(time, 1.12, 1));
+    let found = values(&odd, &slower);
+    let of = |wanted: Metric| found.iter().find(|(metric, ..)| *metric == wanted);
+    let near = |wanted: Metric, verdict: Verdict, change: f64| {
+        let (_, known, by) = of(wanted).unwrap_or_else(|| panic!("{wanted:?}: {found:?}"));
+        assert!(*known == verdict && (by - change).abs() < 1e-9, "{wanted:?}: {found:?}");
+    };
+    near(Metric::Headroom, Verdict::Ambiguous, 1.12 / 1.001 - 1.0);
+    near(Metric::Bytes, Verdict::Regression, 0.12);
+    near(Metric::Fp64, Verdict::Regression, 0.12);
+    assert!(of(Metric::Launches).is_none(), "{found:?}");
+    // Where all runs agree it is certain, and one that is odd takes nothing from it.
+    for more in [1.121, 3.0] {
+        let slower = [1.119, 1.12, more].map(|time| softmax(time, 1.0, 1));
+        let found = values(&steady, &slower);
+        let headroom = found.iter().find(|(metric, ..)| *metric == Metric::Headroom).unwrap();
+        assert!(headroom.1 == Verdict::Regression && (headroom.2 - 0.12).abs() < 1e-9, "{found:?}");
+    }
+    // Of two runs that disagree the middle is twice as much, and certain is none of it.
+    let found = values(&steady[..2], &[softmax(1.0, 1.0, 1), softmax(3.0, 1.0, 1)]);
+    let [headroom, roof] = [Metric::Headroom, Metric::Roof]
+        .map(|wanted| found.iter().find(|(metric, ..)| *metric == wanted).unwrap().1);
+    assert_eq!([headroom, roof], [Verdict::Ambiguous; 2], "{found:?}");
+}
+
+/// A hot run of five takes 1.6 times as long with all of its kernels; the softmax of the others takes 12% longer now.
+#[test]
+fn a_hot_run_does_not_widen_what_the_others_may_do() {
+    let hot = |run: Run| {
+        let mut run = run;
+        for kernel in &mut run.kernels {
+            for time in &mut kernel.samples_s {
+                *time = *time * 1.6;
+            }
+            (kernel.measured_s, kernel.judged_s) = (kernel.measured_s * 1.6, kernel.judged_s * 1.6);
+        }
+        run.measured_s = run.measured_s * 1.6;
+        run
+    };
+    let side = |time: f64| [-0.002, -0.001, 0.0, 0.001, 0.002].map(|by| softmax(time + by, 1.0, 1));
+    let mut after = side(1.12);
+    after[4] = hot(after[4].clone());
+    let found = values(&side(1.0), &after);
+    let headroom = found.iter().find(|(metric, ..)| *metric == Metric::Headroom).unwrap();
+    // The medians: 1 and 1.12.
+    assert!(headroom.1 == Verdict::Regression && (headroom.2 - 0.12).abs() < 1e-9, "{found:?}");
 }
