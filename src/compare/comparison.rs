@@ -103,7 +103,8 @@ pub struct Coverage {
     pub compared: Share,
     /// In kernels that both sides have, of which launches lack what is compared.
     pub unmeasured: Share,
-    /// In kernels that the current side does not have, and nothing is likely to have taken their place.
+    /// In kernels that the current side does not have, or most of its runs do not, and nothing is likely to have taken
+    /// their place.
     pub missing: Share,
 }
 
@@ -115,9 +116,9 @@ pub enum ContributionKind {
     LaunchTime,
     /// It has more launches, or fewer.
     Launches,
-    /// Only the current side has it.
+    /// Only the current side has it, or most runs of the baseline lack it.
     New,
-    /// Only the baseline has it.
+    /// Only the baseline has it, or most runs of the current side lack it.
     Vanished,
     /// It has another name.
     Renamed,

@@ -33,13 +33,13 @@ impl Parts<'_> {
         let of = |row: &Row<'_>| {
             let more = self.work.get() * row.other_work_of_all(self.work).get().exp();
             let part = self.of_groups(row, more);
-            // Most runs of a side may lack a kernel that some have.
-            let kind = if part.after_s <= Seconds::ZERO && part.before_s > Seconds::ZERO {
-                ContributionKind::Vanished
-            } else if is_of_launches(&part) {
-                ContributionKind::Launches
-            } else {
-                ContributionKind::LaunchTime
+            // What most runs of a side lack it does not have, as in the checks.
+            let lacking = row.groups.as_ref().map(Group::most_lack_it);
+            let kind = match (lacking.before, lacking.after) {
+                (false, true) => ContributionKind::Vanished,
+                (true, false) => ContributionKind::New,
+                _ if is_of_launches(&part) => ContributionKind::Launches,
+                _ => ContributionKind::LaunchTime,
             };
             let was = Some(row.groups.before.name()).filter(|was| *was != part.name);
             Contribution { kind, was, ..part }
@@ -110,10 +110,15 @@ impl Parts<'_> {
             before_s,
             after_s,
             change_s: after_s - before_s,
-            launches_before: before.launches() * self.work.get(),
-            launches_after: after.launches(),
+            launches_before: launches(before) * self.work.get(),
+            launches_after: launches(after),
         }
     }
+}
+
+/// Launches in a run: none where most runs of the side have none, as their time is.
+fn launches(group: &Group<'_>) -> f64 {
+    if group.most_lack_it() { 0.0 } else { group.launches() }
 }
 
 /// Time of all launches in a run: the median of the runs that count.

@@ -30,6 +30,11 @@ impl Table<'_> {
         for row in self.rows.iter().chain(together) {
             let other = typical(row.groups.after.all()).unwrap_or(average);
             let whole = estimated(&row.groups.before, other);
+            if row.groups.after.most_lack_it() {
+                // What few runs say of it is not judged.
+                missing += whole;
+                continue;
+            }
             let part = whole * measured_part(row, runs);
             compared += part;
             unmeasured += whole - part;

@@ -18,7 +18,18 @@ struct Headroom {
     high: f64,
 }
 
+/// Whether most runs of a side lack what occurs in so many of them. Half of them is not most.
+pub(crate) const fn most_lack(runs: usize, of: usize) -> bool {
+    2 * runs < of
+}
+
 impl Group<'_> {
+    /// Returns `true` if most runs of the side have none of its kernels.
+    pub(super) fn most_lack_it(&self) -> bool {
+        let runs = self.by_run.iter().filter(|kernels| !kernels.is_empty()).count();
+        most_lack(runs, self.by_run.len())
+    }
+
     /// Returns what the runs measured in which it occurs: of each figure the median over these runs.
     pub(super) fn measured(&self, centers: &[Option<f64>]) -> Measured {
         let there = self.by_run.iter().enumerate().filter(|(_, kernels)| !kernels.is_empty());

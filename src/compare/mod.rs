@@ -44,6 +44,7 @@ pub use evidence::{
 };
 pub use family::family;
 pub(crate) use family::written;
+pub(crate) use measured::most_lack;
 pub use noise::Noise;
 #[cfg(feature = "frames")]
 pub(crate) use over_ranks::OverRanks;

@@ -34,10 +34,7 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
     let (baseline, current) = (sifted.baseline.as_ref(), sifted.current.as_ref());
     let there: Vec<Lone> = compare::kernels(current);
     let mut found = if baseline.is_empty() {
-        let named = |pattern: &str| {
-            there.iter().any(|lone| presence::named(pattern, &lone.name, &lone.measured.full_name))
-        };
-        Found { checks: presence::missing(policy, named), ..Found::default() }
+        Found::default()
     } else {
         let sides = compare::Setting {
             noise: policy.noise,
@@ -56,6 +53,7 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
         }
         Found::of(comparison, policy)
     };
+    found.checks.extend(presence::required(&there, current.len(), policy));
     found.checks.extend(coverage::damaged(&sifted.left_out, &sifted.unclear, policy));
     let bounds = bounds::judge(current, policy);
     // With a baseline there are other checks, which answer, unless the policy has none of these.
@@ -208,6 +206,7 @@ impl Found {
         }
         let mut notes: Vec<String> = comparison.odd.iter().map(words::odd).collect();
         notes.extend(comparison.notes.iter().cloned());
+        notes.extend(presence::not_in_all(&comparison, policy));
         Self {
             checks,
             detectable: verdicts.detectable,

@@ -4,7 +4,7 @@ use super::certainty::{MoreRuns, POWER, Standing, detectable, is_beyond, mirrore
 use super::decision::{Check, Detectable, Subject, Verdict};
 use super::metrics;
 use super::policy::{Action, Limit, Metric, Policy};
-use super::presence::is_mostly_gone;
+use super::presence::is_judged;
 use super::thresholds::{BEYOND_ROOF, END, MORE_RUNS};
 use super::value::{Allowed, Value};
 use super::{causes, kernel_total, words};
@@ -51,7 +51,7 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
         let standing = timed.standing(&chance, policy, &comparison.common);
         checks.push(time_check(comparison, policy, timed, standing));
     }
-    let there = || comparison.changes.iter().filter(|change| !is_mostly_gone(comparison, change));
+    let there = || comparison.changes.iter().filter(|change| is_judged(comparison, change));
     checks.extend(there().flat_map(|change| metrics::judge(comparison, change, policy)));
     checks.extend(there().filter_map(|change| kernel_total::judge(comparison, change, policy)));
     let detectable = weighted_median(&seen)
@@ -82,7 +82,7 @@ fn sorted<'a>(comparison: &'a Comparison, policy: &'a Policy) -> Sorted<'a> {
         Basis::Headroom => Metric::Headroom,
     };
     let mut sorted = Sorted { timed: Vec::new(), missing: Vec::new() };
-    let there = comparison.changes.iter().filter(|change| !is_mostly_gone(comparison, change));
+    let there = comparison.changes.iter().filter(|change| is_judged(comparison, change));
     for change in there {
         // A limit on time holds for headroom across devices, unless headroom has one of its own.
         let limit = policy

@@ -5,7 +5,7 @@ use super::certainty::{MoreRuns, Standing, is_beyond, mirrored};
 use super::decision::{Check, Guess, MANY_KERNELS, Subject, Verdict};
 use super::kernels::clock_explains;
 use super::policy::{Action, Limit, Metric, Policy};
-use super::presence::{lone, mostly_gone, required};
+use super::presence::{in_few_runs, lone};
 use super::thresholds::{MORE_RUNS, ROUNDING, SHOWN_SHIFT};
 use super::value::{Allowed, Value};
 use super::{causes, words};
@@ -44,10 +44,9 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
             ..Check::new("conditions", Metric::Presence, Subject::Run, doubt.clone())
         });
     }
-    checks.extend(lone(&comparison.new, policy, true));
-    checks.extend(lone(&comparison.vanished, policy, false));
-    checks.extend(mostly_gone(comparison, policy));
-    checks.extend(required(comparison, policy));
+    checks.extend(lone(comparison, policy, true));
+    checks.extend(lone(comparison, policy, false));
+    checks.extend(in_few_runs(comparison, policy));
     checks
 }
 
@@ -450,20 +449,6 @@ mod tests {
         assert!(near(found(&large, false), (Action::Fail, 2000.0)));
         assert!(near(found(&large, true), (Action::Warn, -2000.0)));
         assert!(near(found(&small, true), (Action::Notice, -1.0)));
-    }
-
-    #[test]
-    fn a_required_kernel_may_be_new_and_must_be_there() {
-        let comparison = compared(&side(&[("softmax", 5)]), &side(&[("softmax", 5), ("gemm", 5)]));
-        let required = ["soft*", "gemm", "copy"].map(str::to_owned).to_vec();
-        let checks = judge(&comparison, &Policy { required, ..Policy::default() });
-        let missing: Vec<&str> = checks
-            .iter()
-            .filter(|check| check.rule == "required-kernel")
-            .map(|check| check.message.as_str())
-            .collect();
-        let [only] = missing[..] else { panic!("{missing:?}") };
-        assert!(only.contains("\"copy\""), "{only}");
     }
 
     /// One of twenty launches of the whole run takes 6 ms more: 30% of 20 ms. Its typical launch is as ever.

@@ -101,23 +101,29 @@ fn named(rule: &str) -> Option<RuleText> {
         },
         "required-kernel" => RuleText {
             short: "Required kernel missing",
-            full: "A kernel that the policy requires was not measured.",
+            full: "A kernel that the policy requires was not measured, or most runs lack it.",
             help: "Check that the workload still runs it, or change the list of required kernels in the \
                    policy.",
             level: "error",
         },
         "new" => RuleText {
             short: "New kernel",
-            full: "A kernel occurs that the baseline does not have.",
+            full: "A kernel occurs that the baseline, or most of its runs, does not have.",
             help: "If it replaces another, compare their times and the total. Save a new baseline \
                 to accept it.",
             level: "note",
         },
         "vanished" => RuleText {
             short: "Vanished kernel",
-            full: "A kernel of the baseline no longer occurs.",
+            full: "A kernel of the baseline no longer occurs, or most runs lack it now.",
             help: "If it was renamed, fused or removed on purpose, save a new baseline; otherwise \
                 check that the workload still does the same work.",
+            level: "warning",
+        },
+        "few-runs" => RuleText {
+            short: "Kernel in few runs",
+            full: "Most runs of both sides lack the kernel, so it was not compared.",
+            help: "Check that each run does the same work, or profile more runs.",
             level: "warning",
         },
         _ => return None,

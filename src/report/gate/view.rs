@@ -376,6 +376,10 @@ pub(super) fn lone(
         Verdict::New => (both.map(|both| &both.new), "the current run"),
         _ => (both.map(|both| &both.vanished), "the baseline"),
     };
+    let runs = both.map_or(0, |both| match verdict {
+        Verdict::New => both.current.labels.len(),
+        _ => both.baseline.labels.len(),
+    });
     let kernels = kernels.map_or(&[][..], Vec::as_slice);
     let told = |lone: &Lone| {
         let known = lone.measured.share.zip(lone.measured.time_s);
@@ -383,7 +387,11 @@ pub(super) fn lone(
             || format!("in {side}, without a duration"),
             |(share, time)| format!("{} of {side}, {}", percent(share.get()), si(time.get(), "s")),
         );
-        (printable(&lone.name), about)
+        let in_some = match lone.measured.runs {
+            some if some < runs => format!(", in {some} of {runs} runs"),
+            _ => String::new(),
+        };
+        (printable(&lone.name), format!("{about}{in_some}"))
     };
     let mut lines: Vec<(String, String)> = kernels.iter().map(told).collect();
     // Kernels that must be there are checked without a comparison of sides, too.

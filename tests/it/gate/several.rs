@@ -2,7 +2,7 @@
 
 use std::slice::from_ref;
 
-use rooflint::compare::Run;
+use rooflint::compare::{ContributionKind, Run};
 use rooflint::gate::{
     self, Action, Check, Decision, Limit, Metric, Outcome, Policy, Setting, Verdict,
 };
@@ -187,14 +187,38 @@ fn a_kernel_that_most_runs_lack_has_vanished() {
         ..Policy::default()
     };
     let setting = Setting { decides: true, ..Setting::default() };
-    for (runs, failing) in [(0, 2), (1, 2), (2, 0), (5, 0)] {
+    for (runs, failing) in [(0, 2), (1, 2), (2, 2), (3, 0), (5, 0)] {
         let decision = gate::judge(&before, &some(runs), &policy, &setting);
         let of_presence = decision.checks.iter().filter(|check| {
             ["vanished", "required-kernel"].contains(&check.rule.as_str())
                 && check.action == Action::Fail
         });
         assert_eq!(of_presence.count(), failing, "{runs}: {:?}", decision.reason);
+        // What the total is made of says the same: 6 launches of 200 µs with noise of 1%, in most runs.
+        let parts = &decision.comparison.as_ref().unwrap().contributions.parts;
+        let part = parts.iter().find(|part| part.name == "kernel_c").unwrap();
+        assert_eq!(part.kind == ContributionKind::Vanished, failing > 0, "{runs}: {part:?}");
+        if failing > 0 {
+            assert!((part.change_s.get() / -1.2e-3 - 1.0).abs() < 0.01, "{part:?}");
+            assert_eq!((part.launches_before, part.launches_after), (6.0, 0.0));
+            // 200 of 1,830 µs of a launch of each are not compared.
+            let compared = decision.comparison.as_ref().unwrap().coverage.compared.get();
+            assert!((compared - 1630.0 / 1830.0).abs() < 0.002, "{compared}");
+        }
+        let is_note = |note: &&String| note.starts_with("not in every run");
+        let note = decision.notes.iter().find(is_note).map(String::as_str);
+        let told = "not in every run, and judged by the runs that have it: kernel_c in 3 of 5 \
+                    current runs, in 5 of 5 baseline runs";
+        assert_eq!(note, (runs == 3).then_some(told));
     }
+    // The other way round it is new.
+    let decision = gate::judge(&some(2), &before, &policy, &setting);
+    let [new] = of(&decision, "new", "kernel_c")[..] else { panic!("{decision:?}") };
+    assert_eq!(new.message, "in 5 of 5 current runs, in 2 of 5 baseline runs");
+    let parts = &decision.comparison.as_ref().unwrap().contributions.parts;
+    let part = parts.iter().find(|part| part.name == "kernel_c").unwrap();
+    assert_eq!((part.kind, part.launches_before), (ContributionKind::New, 0.0));
+    assert!(of(&decision, "time", "kernel_c").is_empty(), "{decision:?}");
     // A pattern that another kernel satisfies in each run.
     let variants = |first: usize| {
         side(first, |seed| {
