@@ -66,24 +66,23 @@ fn add_beside(launches: &mut [Placed], beside: &mut [u64]) {
     if !overlaps {
         return;
     }
-    // All starts and ends in order of time. While one launch runs, the sum of the numbers of those that run is its own.
+    // All starts and ends in order of time. While one launch runs, the numbers of those that run, combined bit by bit, are
+    // its own. What takes no time has nothing beside it.
     let mut moments: Vec<(u64, bool, usize)> = Vec::with_capacity(2 * launches.len());
-    for (number, launch) in launches.iter().enumerate() {
+    for (number, launch) in launches.iter().enumerate().filter(|(_, one)| one.end > one.start) {
         moments.push((launch.start, true, number));
         moments.push((launch.end, false, number));
         beside[launch.kernel] = beside[launch.kernel].saturating_add(launch.end - launch.start);
     }
     moments.sort_unstable_by_key(|(at, is_start, _)| (*at, *is_start));
-    let (mut running, mut numbers, mut since) = (0_i64, 0_i64, 0);
+    let (mut running, mut numbers, mut since) = (0_usize, 0_usize, 0);
     for (at, is_start, number) in moments {
-        if running == 1
-            && let Some(alone) = usize::try_from(numbers).ok().and_then(|only| launches.get(only))
-        {
-            let time = &mut beside[alone.kernel];
+        if running == 1 {
+            let time = &mut beside[launches[numbers].kernel];
             *time = time.saturating_sub(at - since);
         }
-        let (change, number) = if is_start { (1, number as i64) } else { (-1, -(number as i64)) };
-        (running, numbers, since) = (running + change, numbers + number, at);
+        running = if is_start { running + 1 } else { running - 1 };
+        (numbers, since) = (numbers ^ number, at);
     }
 }
 

@@ -63,15 +63,8 @@ fn all_end_alike(runs: &[Run]) -> bool {
 
 /// Says that a run is the beginning of another one, and which of its ranks it lacks.
 fn ends_early(part: &Run, whole: &Run) -> String {
-    let missing: Vec<&str> = match part.ranks.is_empty() {
-        true => Vec::new(),
-        false => whole
-            .ranks
-            .keys()
-            .filter(|rank| !part.ranks.contains_key(*rank))
-            .map(|rank| &**rank)
-            .collect(),
-    };
+    let is_missing = |rank: &&String| !part.ranks.is_empty() && !part.ranks.contains_key(*rank);
+    let missing: Vec<&str> = whole.ranks.keys().filter(is_missing).map(String::as_str).collect();
     let more = missing.len().saturating_sub(NAMED);
     let named = missing[..missing.len() - more].join(", ");
     let lacks = match (missing.len(), more) {
@@ -367,7 +360,7 @@ fn after_warmup(run: &Run, side: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::*;
 
     fn file(profiler: Profiler, format: &str, skipped: u64) -> RunFile {

@@ -138,7 +138,7 @@ fn is_of_launches(part: &Contribution) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::super::{Run, Setting, compare};
     use super::ContributionKind::{Launches, New, Vanished};
     use super::*;

@@ -97,7 +97,7 @@ fn measured_part(row: &Row<'_>, runs: Both<&[Run]>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::super::{Setting, compare};
     use super::*;
 

@@ -205,8 +205,8 @@ impl Table<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::made::{kernel, run};
     use super::super::noise::Noise;
-    use super::super::run::tests::{kernel, run};
     use super::super::run::{Run, RunKernel};
     use super::super::{Comparison, Setting, compare};
     use super::*;

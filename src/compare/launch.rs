@@ -36,7 +36,7 @@ impl RunKernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::kernel;
+    use super::super::made::kernel;
     use super::*;
 
     /// Of 1, 1, 1, 4 and 4 ms, the 15 averages of two logarithms are six times that of 1 ms, six times that of 2 ms (the

@@ -188,7 +188,7 @@ fn clock(kernels: &[&RunKernel]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::super::sides::{Joined, kernels};
     use super::*;
 

@@ -12,6 +12,8 @@ mod family;
 mod gathered;
 mod kernels;
 mod launch;
+#[cfg(test)]
+pub(crate) mod made;
 mod measured;
 mod noise;
 mod odd;
@@ -50,8 +52,6 @@ pub use noise::Noise;
 pub(crate) use over_ranks::OverRanks;
 pub use pairing::{MatchLevel, Pair, Pairing, pair};
 pub use rule_list::RuleList;
-#[cfg(test)]
-pub(crate) use run::tests as made;
 pub use run::{
     Run, RunDevice, RunFile, RunFinding, RunKernel, RunOrigin, SAMPLES, SCHEMA, by_severity,
     run_schema,

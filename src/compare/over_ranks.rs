@@ -339,7 +339,7 @@ impl Sums {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::*;
     use crate::units::{Bytes, BytesPerSecond};
 

@@ -182,7 +182,7 @@ pub(super) struct Shared<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::super::sides::Joined;
     use super::super::{MatchLevel, Run};
     use super::*;

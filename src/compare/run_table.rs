@@ -329,7 +329,7 @@ fn documents(words: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::super::{RunDevice, RunOrigin};
     use super::*;
     use crate::rules::Severity;

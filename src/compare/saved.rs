@@ -424,7 +424,7 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::*;
 
     const REPORT: &str = r#"{

@@ -58,7 +58,7 @@ fn compact(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::Run;
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::*;
 
     fn document() -> String {

@@ -378,7 +378,7 @@ impl Table<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::super::{Comparison, Setting, compare};
     use super::*;
 

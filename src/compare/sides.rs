@@ -343,8 +343,8 @@ pub(super) fn logs(values: impl Iterator<Item = f64>) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::made::{kernel, run};
     use super::super::run::RunDevice;
-    use super::super::run::tests::{kernel, run};
     use super::*;
 
     /// Expected times between 1 and 1.04 of 2 ms are certain enough, between 1 and 1.06 are not.

@@ -318,7 +318,7 @@ fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::tests::{kernel, run};
+    use super::super::made::{kernel, run};
     use super::*;
     use crate::units::{Factor, RelativeChange};
 
