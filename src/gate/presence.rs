@@ -270,9 +270,9 @@ mod tests {
         let text = "in 1 of 3 current runs, in 1 of 3 baseline runs: too few to be compared";
         assert_eq!(found((3, 1), (3, 1)), only(Verdict::Incomparable, Action::Warn, text));
         // What one side lacks altogether, most runs of the other may lack, too.
-        let text = "only in 1 of 3 current runs: 1.00 ms in 1.00 launches, 50.0% of its run";
+        let text = "only in 1 of 3 current runs: 1.00 ms in 1 launch, 50.0% of its run";
         assert_eq!(found((3, 0), (3, 1)), only(new, Action::Notice, text));
-        let text = "only in 2 of 3 baseline runs: 1.00 ms in 1.00 launches, 50.0% of its run";
+        let text = "only in 2 of 3 baseline runs: 1.00 ms in 1 launch, 50.0% of its run";
         assert_eq!(found((3, 2), (3, 0)), only(gone, Action::Fail, text));
         // A minority that lacks it is a note, and so is half.
         for (after, told) in [((3, 2), "2 of 3"), ((2, 1), "1 of 2")] {
