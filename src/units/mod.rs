@@ -38,6 +38,7 @@ use packed::Packed;
 pub use relative::{Factor, Probability, RelativeChange, Share, Shift};
 pub use shown::{
     change, change_interval, change_limit, count_of, digits, factor, interval, percent, si,
+    whole_percent,
 };
 
 /// Amounts from here on are a mistake, in any unit: more than 10²² years in seconds; its square is still finite.

@@ -70,6 +70,17 @@ pub fn percent(share: impl Into<f64>) -> String {
     }
 }
 
+/// Formats a share as a percentage without a fraction, as sentences have it: `98%`; below 1%, with one digit after the point.
+#[must_use]
+pub fn whole_percent(share: impl Into<f64>) -> String {
+    let share = share.into();
+    if share.abs() < 0.01 && share != 0.0 {
+        percent(share)
+    } else {
+        format!("{}%", rounded(share * 100.0, 0))
+    }
+}
+
 /// Formats a factor such as headroom: `1.32×`. Beyond four digits it is only a sign of wrong data.
 #[must_use]
 pub fn factor(value: impl Into<f64>) -> String {
@@ -146,6 +157,16 @@ fn signed(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{change, change_interval, change_limit, digits, factor, interval, si};
+    use super::{percent, whole_percent};
+
+    /// 12.5% is rounded as 0.125 is, and 3 of 2048 are not nothing.
+    #[test]
+    fn whole_percentages_are_rounded_as_by_hand() {
+        let shown = [0.125, 0.375, 0.994, 0.996, 0.0, 3.0 / 2048.0, 0.0004].map(whole_percent);
+        assert_eq!(shown, ["13%", "38%", "99%", "100%", "0%", "0.1%", "<0.1%"]);
+        assert_eq!([0.125, 0.0].map(percent), ["12.5%", "0.0%"]);
+        assert_eq!(digits(0.125), "0.13");
+    }
 
     #[test]
     fn changes_have_three_digits_and_a_sign() {

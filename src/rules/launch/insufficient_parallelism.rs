@@ -5,7 +5,7 @@ use crate::analysis::Spare;
 use crate::model::Quantity;
 use crate::roofline;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "insufficient-parallelism",
@@ -106,7 +106,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let high = subject.time() * latency::idle(busy);
     let low = (subject.time() * least).max(Seconds::ZERO).min(high);
     let fit =
-        filled.map_or_else(String::new, |filled| format!(", {:.0}% of what fits", filled * 100.0));
+        filled.map_or_else(String::new, |filled| format!(", {} of what fits", whole_percent(filled)));
     let noun = if threads == 1 { "thread" } else { "threads" };
     let message = format!(
         "{per_sm:.1} blocks of {threads} {noun} per SM: {resident_threads:.0} threads at \
@@ -171,10 +171,13 @@ mod tests {
         let found = h100().launch("k", (264, 128), (1, 1000.0), &[]).found(RULE);
         assert!(found.message.starts_with("2.0 blocks of 128 threads"), "{}", found.message);
         assert!(
-            found.message.ends_with("256 threads at once, 12% of what fits"),
+            found.message.ends_with("256 threads at once, 13% of what fits"),
             "{}",
             found.message
         );
+        // 396 threads on 132 SMs: 3 of 2048 each.
+        let found = h100().launch("k", (396, 1), (1, 1000.0), &[]).found(RULE);
+        assert!(found.message.ends_with("3 threads at once, 0.1% of what fits"), "{}", found.message);
         let found = h100().launch("k", (100_000, 16), (1, 1000.0), &[]).found(RULE);
         assert_eq!(found.next.as_deref(), Some("use blocks of 128 to 256 threads"));
     }

@@ -7,7 +7,7 @@ use crate::rules::{
     Check, Confidence, Finding, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit,
 };
 use crate::taxonomy::Kind;
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "uncoalesced-access",
@@ -76,14 +76,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
     ];
     let least = used.into_iter().flatten().min_by(|one, two| one.1.total_cmp(&two.1));
     let (efficiency, message) = if let Some(share) = subject.get(Quantity::CoalescingEfficiency) {
-        let excess = (1.0 - share) * 100.0;
+        let excess = whole_percent(1.0 - share);
         let per_request = worst.map_or_else(String::new, |(side, sectors)| {
             format!("; global {side} touch {sectors:.1} per request")
         });
         (
             share,
             format!(
-                "uncoalesced: {excess:.0}% of the sectors of global accesses are \
+                "uncoalesced: {excess} of the sectors of global accesses are \
                  excess{per_request}"
             ),
         )
@@ -91,8 +91,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         (
             share,
             format!(
-                "uncoalesced global {side} use only {:.0}% of the bytes they touch",
-                share * 100.0
+                "uncoalesced global {side} use only {} of the bytes they touch",
+                whole_percent(share)
             ),
         )
     } else if let Some((side, sectors)) = worst {
