@@ -1,6 +1,6 @@
 //! Data that an analysis needs from an export, and which of it a run lacks.
 
-use super::{Analysis, Kernel, State};
+use super::{Analysis, DeviceUse, Kernel, State};
 use crate::catalog::Provenance;
 use crate::model::{Engine, Launch, Pipe, Profile, Profiler, Quantity, Source};
 use crate::plain;
@@ -94,6 +94,21 @@ impl Analysis {
             && self.lacking.iter().any(|lack| {
                 lack.need.used == Use::Roofs && lack.need.what != TIME && self.share_of(lack) > MOST
             })
+    }
+
+    /// Returns `true` if kernels ran on a device of AMD, by the device or by the profiler.
+    #[must_use]
+    pub fn is_of_amd(&self) -> bool {
+        self.devices.iter().any(DeviceUse::is_of_amd)
+            || self.sources.iter().any(|source| source.profiler.is_of_amd())
+    }
+
+    /// Returns the name of the profiler that counts what the devices of the run do.
+    #[must_use]
+    pub fn counting_profiler(&self) -> &'static str {
+        let profiler =
+            if self.is_of_amd() { Profiler::RocprofCompute } else { Profiler::NsightCompute };
+        profiler.label()
     }
 
     /// Returns the options by which the devices are known, as a command has them, with a blank before each; empty where

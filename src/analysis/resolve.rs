@@ -26,6 +26,8 @@ pub struct DeviceUse {
     pub notes: Vec<String>,
     /// Name while it is unknown.
     stand_in: String,
+    /// True if all launches were profiled with AMD's profilers.
+    has_amd_profilers: bool,
     pub(super) roofs: Roofs,
 }
 
@@ -92,7 +94,7 @@ impl DeviceUse {
     pub fn units_label(&self) -> &'static str {
         match &self.device {
             Some(device) => device.units_label(),
-            None if self.hint.gfx.is_some() => "compute units",
+            None if self.is_of_amd() => "compute units",
             None => "SMs",
         }
     }
@@ -124,10 +126,25 @@ impl DeviceUse {
         bare(&self.hint) == bare(&other.hint)
     }
 
+    /// Returns `true` if it is a device of AMD: by the catalog, by what the export says of it, or by the profilers, which
+    /// profile no others.
+    #[must_use]
+    pub fn is_of_amd(&self) -> bool {
+        let Self { device, hint, .. } = self;
+        let is_named = || {
+            let mut words = hint.name.iter().flat_map(|name| name.split_whitespace());
+            words.any(|word| ["AMD", "Instinct", "Radeon"].contains(&word))
+        };
+        match device {
+            Some(device) => device.units_label() == "compute units",
+            None => hint.gfx.is_some() || self.has_amd_profilers || is_named(),
+        }
+    }
+
     /// Returns what its platform calls launches that are replayed together.
     #[must_use]
     pub fn graph_label(&self) -> &'static str {
-        if self.units_label() == "compute units" { "HIP graph" } else { "CUDA graph" }
+        if self.is_of_amd() { "HIP graph" } else { "CUDA graph" }
     }
 
     /// Its compute capability, by the catalog or the export.
@@ -241,6 +258,7 @@ fn again(
         observed,
         stand_in: stand_in(hint),
         device: Some(known),
+        has_amd_profilers: false,
         how: "as the partial says".to_owned(),
         is_asked: false,
         unknown: None,
@@ -253,6 +271,8 @@ fn device(
     asked: Option<&str>,
     (hint, observed): (&DeviceHint, Observed),
 ) -> Result<DeviceUse, AnalysisError> {
+    let has_amd_profilers = !profile.sources.is_empty()
+        && profile.sources.iter().all(|source| source.profiler.is_of_amd());
     let of = |mut device: Option<Device>, mut how: String, unknown: Option<CatalogError>| {
         let notes = device
             .as_ref()
@@ -275,6 +295,7 @@ fn device(
             hint: hint.clone(),
             observed: observed.clone(),
             stand_in: stand_in(hint),
+            has_amd_profilers,
             device,
             how,
             is_asked: asked.is_some(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::runs::merged;
 use super::{IngestError, Sample};
-use crate::model::{DeviceHint, Head, Pipe, Profile, Profiler, Quantity, Reached, Values};
+use crate::model::{DeviceHint, Head, Pipe, Profile, Quantity, Reached, Values};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, median};
 
 /// Columns that tell the two tables apart.
@@ -185,10 +185,7 @@ pub(super) fn describe(profile: &mut Profile, machines: &[Machine]) -> Result<()
     let folders: Vec<Option<PathBuf>> = profile
         .sources
         .iter()
-        .map(|source| {
-            let is_amd = matches!(source.profiler, Profiler::Rocprof | Profiler::RocprofCompute);
-            is_amd.then(|| folder(&source.path))
-        })
+        .map(|source| source.profiler.is_of_amd().then(|| folder(&source.path)))
         .collect();
     for machine in machines {
         let mut described = HashMap::new();
@@ -236,6 +233,7 @@ pub(super) fn join_times(profile: &mut Profile) {
         found.map(|at| (at, folder(&profile.sources[at].path))).collect()
     };
     let mut gone = vec![false; profile.launches.len()];
+    let mut given = HashMap::new();
     let counters = of(profile, true);
     let tables = if counters.is_empty() { Vec::new() } else { of(profile, false) };
     for (counted, place) in &counters {
@@ -254,23 +252,34 @@ pub(super) fn join_times(profile: &mut Profile) {
                 gone[*from] = true;
                 profile.count_repeated(*from);
             }
+            given.insert(counted, timed);
             let (path, other) = (&profile.sources[timed].path, &profile.sources[counted].path);
             profile.notes.push(format!("{path} has the dispatches of {other}; counted once"));
         }
     }
     let untimed: Vec<String> = counters
         .iter()
-        .map(|(at, _)| *at)
-        .filter(|at| {
+        .filter(|(at, _)| {
             let is_timed = |row: &usize| profile.launches.get(*row, Quantity::Duration).is_some();
             !rows[*at].iter().any(is_timed)
         })
-        .map(|at| profile.sources[at].path.clone())
+        .map(|(at, _)| untimed(profile, *at, given.get(at).copied()))
         .collect();
-    for path in untimed {
-        profile.check(format!(
-            "{path} has no times: give timestamps.csv of the same workload with it, which has them"
-        ));
+    for check in untimed {
+        profile.check(check);
     }
     profile.leave_out(&gone);
+}
+
+/// What to do about counters without times, beside which a table of times may lie that has none either.
+fn untimed(profile: &Profile, counted: usize, timed: Option<usize>) -> String {
+    let path = &profile.sources[counted].path;
+    match timed.map(|timed| &profile.sources[timed].path) {
+        Some(beside) => {
+            format!("{path} has no times, and {beside}, which was given with it, has none either")
+        }
+        None => format!(
+            "{path} has no times: give timestamps.csv of the same workload with it, which has them"
+        ),
+    }
 }

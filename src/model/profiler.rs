@@ -74,6 +74,12 @@ impl Profiler {
         }
     }
 
+    /// Returns `true` if it profiles the devices of AMD, and no others.
+    #[must_use]
+    pub const fn is_of_amd(self) -> bool {
+        matches!(self, Self::Rocprof | Self::RocprofCompute)
+    }
+
     /// Returns `true` if it records when each launch ran, in the real run and without counters.
     #[must_use]
     pub const fn is_timeline(self) -> bool {

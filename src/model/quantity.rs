@@ -343,6 +343,30 @@ impl Quantity {
     /// Number of distinct quantities.
     pub const COUNT: usize = Self::SCALARS.len() + 2 * Pipe::ALL.len();
 
+    /// Returns what warps wait for, as Nsight Compute calls it, if this is the share of their time that goes there.
+    #[must_use]
+    pub const fn stall(self) -> Option<&'static str> {
+        Some(match self {
+            Self::StallLongScoreboard => "long scoreboard",
+            Self::StallLgThrottle => "LG throttle",
+            Self::StallShortScoreboard => "short scoreboard",
+            Self::StallMioThrottle => "MIO throttle",
+            Self::StallTexThrottle => "TEX throttle",
+            Self::StallBarrier => "barrier",
+            Self::StallMembar => "membar",
+            Self::StallMathThrottle => "math pipe throttle",
+            Self::StallWait => "wait",
+            Self::StallDrain => "drain",
+            Self::StallBranch => "branch resolving",
+            Self::StallNoInstruction => "no instruction",
+            Self::StallConstant => "IMC miss",
+            Self::StallDispatch => "dispatch stall",
+            Self::StallSleeping => "sleeping",
+            Self::StallGmma => "GMMA",
+            _ => return None,
+        })
+    }
+
     /// Iterates over all quantities, in table order.
     pub fn all() -> impl Iterator<Item = Quantity> {
         Self::SCALARS

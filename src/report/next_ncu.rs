@@ -5,24 +5,15 @@ use super::numbers::{count, printable, si};
 use super::view::shape;
 use super::{Reported, Style};
 use crate::analysis::{Analysis, Collected, DeviceUse, NameFilter, NextNcu};
-use crate::model::{Profiler, Source};
+use crate::model::Profiler;
 
 /// What collects counters on AMD's devices, for all kernels: it filters by numbers and not by names.
 pub(super) const AMD_WHY: &str = "rocprof-compute profile --name why -- APP";
 
-/// Whether a kernel ran on a device of AMD, where `ncu` does not run: by the device, or by its profiler.
-pub(super) fn is_amd(analysis: &Analysis) -> bool {
-    let mut devices = analysis.devices.iter().filter_map(|used| used.device.as_ref());
-    let of_amd =
-        |source: &Source| matches!(source.profiler, Profiler::Rocprof | Profiler::RocprofCompute);
-    devices.any(|device| device.vendor.as_deref() == Some("AMD"))
-        || analysis.sources.iter().any(of_amd)
-}
-
 /// Why `ncu` cannot collect the counters of these kernels, and the command that can.
 #[must_use]
 pub fn other_than_ncu(analysis: &Analysis) -> Option<(&'static str, String)> {
-    if is_amd(analysis) {
+    if analysis.is_of_amd() {
         return Some(("Nsight Compute profiles NVIDIA's devices only", AMD_WHY.to_owned()));
     }
     let devices = &analysis.devices;

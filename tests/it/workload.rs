@@ -7,6 +7,8 @@ use rooflint::analysis::{self, Analysis, CeilingSet, Options};
 use rooflint::catalog::Catalog;
 use rooflint::ingest::{self, Input};
 use rooflint::model::{MemoryLevel, Pipe, Profile, Quantity};
+use rooflint::report::{Report, Style, written};
+use rooflint::session::{Judged, Session};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/workloads/mi210")
@@ -126,4 +128,25 @@ fn counters_without_times_ask_for_those_beside_them() {
     assert!(checks(&text).iter().any(|check| check == asked), "{:?}", checks(&text));
     let whole = std::fs::read_to_string(folder().join("pmc_perf.csv")).unwrap();
     assert!(checks(&whole).iter().all(|check| check != asked));
+
+    // A table of times that has none either is not asked for again, and no counter stands in for time.
+    let mut times = "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"queue-index\",\"pid\",\"tid\",\"grd\",\"wgr\",\"BeginNs\",\"EndNs\"\n".to_owned();
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let name = at("Kernel_Name");
+    for (index, row) in rows.records().enumerate() {
+        let row = row.unwrap();
+        times += &format!("{index},\"{}\",1,0,0,1,1,33554432,256,1000,1000\n", &row[name]);
+    }
+    let inputs = [Input::text("pmc_perf.csv", &text), Input::text("timestamps.csv", &times)];
+    let profile = ingest::read(&inputs, &ingest::Options::default()).unwrap();
+    let told =
+        "pmc_perf.csv has no times, and timestamps.csv, which was given with it, has none either";
+    assert!(profile.checks.iter().any(|check| check == told), "{:?}", profile.checks);
+    assert!(profile.checks.iter().all(|check| check != asked), "{:?}", profile.checks);
+    let judged = Session::default().judge(&profile).unwrap();
+    let Judged { analysis, findings, .. } = &judged;
+    let report = Report { analysis, findings, top: 10, what_if: &[], command: None };
+    let brief = written(&report, "text", &Style::default()).unwrap();
+    let missing = "time and the GPU → give the folder of the workload as the profiler wrote it";
+    assert!(brief.contains(&format!("Missing      {missing}")), "{brief}");
 }

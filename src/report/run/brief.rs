@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use super::entry::{Entry, entries};
 use super::sentence::{ROOM_OF_RUN, sentence, within};
 use super::timeline::OverTime;
-use crate::analysis::{DeviceUse, Kernel, NameFilter, State, Supply};
+use crate::analysis::{Analysis, DeviceUse, Kernel, NameFilter, State, Supply};
 use crate::model::{Profiler, Source};
 use crate::report::Report;
-use crate::report::next_ncu::{AMD_WHY, filter, is_amd};
+use crate::report::next_ncu::{AMD_WHY, filter};
 use crate::report::view::{Style, name, percent, printable, si};
 use crate::rules::{Confidence, DEVICE_MISMATCH, Finding, Severity};
 use crate::units::Seconds;
@@ -261,11 +261,14 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     if let Some(unknown) = analysis.devices.iter().find_map(|used| used.unknown.as_ref()) {
         let is_nameless = analysis.devices.iter().all(|used| used.hint.name.is_none());
         if is_nameless && analysis.has_times_alone() {
-            let command = analysis.supply(SHARE).map(|supply| supply.command);
-            let command = command.or_else(|| is_amd(analysis).then(|| AMD_WHY.to_owned()));
-            if let Some(command) = command {
+            let command = analysis.supply(SHARE).map(|supply| Remedy::Command(supply.command));
+            let amd = || Remedy::Command(AMD_WHY.to_owned());
+            let remedy = command
+                .or_else(|| is_of_workload(analysis).then(|| Remedy::Help(WORKLOAD.to_owned())))
+                .or_else(|| analysis.is_of_amd().then(amd));
+            if let Some(remedy) = remedy {
                 let what = "operations, bytes and the GPU: times alone have no roofline".to_owned();
-                return Some(Missing { what, remedy: Remedy::Command(command) });
+                return Some(Missing { what, remedy });
             }
         }
         // A run without durations has to be profiled again whatever its device.
@@ -277,6 +280,9 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
             let what = format!("{lacking}{and} the GPU");
             return Some(Missing { what, remedy: Remedy::Command(supply.command) });
         }
+        if let Some(Missing { remedy, .. }) = untimed(analysis) {
+            return Some(Missing { what: "time and the GPU".to_owned(), remedy });
+        }
         let what = format!("the GPU: {}", printable(&unknown.reason));
         return Some(Missing { what, remedy: Remedy::Help(printable(&unknown.help)) });
     }
@@ -286,16 +292,15 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         what.push_str(&format!(" (up to {} of the run)", percent(share)));
         return Some(Missing { what, remedy: Remedy::Command(supply.command) });
     }
-    let open: Vec<&Entry<'_>> = listed.iter().filter(|one| one.is_unexplained()).collect();
-    if !open.is_empty() && !analysis.devices.iter().any(DeviceUse::is_before_counters) {
-        let ranks: Vec<String> = open.iter().map(|one| format!("#{}", one.kernel.rank)).collect();
-        let (threads, command) = if is_amd(analysis) {
-            ("wavefronts", AMD_WHY.to_owned())
-        } else {
-            ("warps", why(&open))
-        };
-        let what = format!("what the {threads} of {} wait for", ranks.join(", "));
-        return Some(Missing { what, remedy: Remedy::Command(command) });
+    if let Some(missing) = untimed(analysis) {
+        return Some(missing);
+    }
+    if is_of_workload(analysis) && analysis.has_times_alone() {
+        let what = "operations and bytes: times alone have no roofline".to_owned();
+        return Some(Missing { what, remedy: Remedy::Help(WORKLOAD.to_owned()) });
+    }
+    if let Some(missing) = waits(analysis, listed) {
+        return Some(missing);
     }
     let lacks = report.findings.tally.iter().any(|tally| tally.cannot_judge > 0);
     // Where all devices are older than Nsight Compute supports, nvprof has no more to give.
@@ -305,9 +310,13 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         |source: &Source| matches!(source.profiler, Profiler::NsightCompute | Profiler::PyProf);
     let is_by_inspect = analysis.sources.iter().any(supplies);
     // What only some rules need is in no command.
-    let has_remedy = !is_by_inspect || is_amd(analysis) || analysis.supply(0.0).is_some();
+    let has_remedy = if analysis.is_of_amd() {
+        !is_of_workload(analysis)
+    } else {
+        !is_by_inspect || analysis.supply(0.0).is_some()
+    };
     (lacks && is_in_reach && has_remedy).then(|| {
-        let remedy = if is_amd(analysis) {
+        let remedy = if analysis.is_of_amd() {
             Remedy::Command(AMD_WHY.to_owned())
         } else if is_by_inspect {
             Remedy::Help("`rooflint inspect FILE` prints the command".to_owned())
@@ -316,6 +325,83 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         };
         Missing { what: "counters that some rules need on some kernels".to_owned(), remedy }
     })
+}
+
+/// What has all that ROCm Compute Profiler recorded of a run.
+const WORKLOAD: &str = "give the folder of the workload as the profiler wrote it";
+
+/// Whether a table is part of a workload of ROCm Compute Profiler: the same profile again has no more than its folder.
+fn is_of_workload(analysis: &Analysis) -> bool {
+    analysis.sources.iter().any(|source| source.profiler == Profiler::RocprofCompute)
+}
+
+/// What a run without a single duration lacks first, where no command of its profiler is known that supplies it.
+fn untimed(analysis: &Analysis) -> Option<Missing> {
+    if analysis.totals.launches == 0 || analysis.totals.measured > Seconds::ZERO {
+        return None;
+    }
+    let help = if is_of_workload(analysis) {
+        WORKLOAD
+    } else {
+        "give an export with the durations of the launches"
+    };
+    let what = "time: no launch has one".to_owned();
+    Some(Missing { what, remedy: Remedy::Help(help.to_owned()) })
+}
+
+/// Why kernels are slow of which no rule says so: what their warps wait for, and where that was counted, in which lines.
+fn waits(analysis: &Analysis, listed: &[Entry<'_>]) -> Option<Missing> {
+    let open: Vec<&Entry<'_>> = listed.iter().filter(|one| one.is_unexplained()).collect();
+    if open.is_empty() || analysis.devices.iter().any(DeviceUse::is_before_counters) {
+        return None;
+    }
+    let ranks = |open: &[&Entry<'_>]| {
+        open.iter().map(|one| format!("#{}", one.kernel.rank)).collect::<Vec<_>>().join(", ")
+    };
+    if analysis.is_of_amd() {
+        let what = format!("what the wavefronts of {} wait for", ranks(&open));
+        let remedy = if is_of_workload(analysis) {
+            Remedy::Help(AMD_WAITS.to_owned())
+        } else {
+            Remedy::Command(AMD_WHY.to_owned())
+        };
+        return Some(Missing { what, remedy });
+    }
+    let blank: Vec<&Entry<'_>> =
+        open.iter().copied().filter(|one| longest_wait(one.kernel).is_none()).collect();
+    if !blank.is_empty() {
+        let what = format!("what the warps of {} wait for", ranks(&blank));
+        return Some(Missing { what, remedy: Remedy::Command(why(&blank)) });
+    }
+    // No table of Nsight Compute that is read has lines of code.
+    let told = open.iter().filter_map(|one| {
+        let (stall, share) = longest_wait(one.kernel)?;
+        Some(format!("#{} ({stall} {})", one.kernel.rank, percent(share)))
+    });
+    let what =
+        format!("where in the code the warps of {} wait", told.collect::<Vec<_>>().join(", "));
+    Some(Missing { what, remedy: Remedy::Help(SOURCE_PAGE.to_owned()) })
+}
+
+/// Where the lines of code are at which warps wait.
+const SOURCE_PAGE: &str = "page Source of the report in Nsight Compute, if it was recorded with --set full or --section SourceCounters";
+
+/// Where what wavefronts wait for is shown, once it was counted.
+const AMD_WAITS: &str =
+    "`rocprof-compute analyze -p FOLDER`, \"Wavefront Runtime Stats\", shows it";
+
+/// What warps of a kernel wait for the longest, and the share of their time, if it was counted: a few metrics that explain
+/// little of the time may not be those that matter.
+fn longest_wait(kernel: &Kernel) -> Option<(&'static str, f64)> {
+    /// Half of the reasons that Nsight Compute tells apart.
+    const MANY: usize = 8;
+    const MUCH: f64 = 1.0 / 3.0;
+    let waits = kernel.averages.iter();
+    let waits = waits.filter_map(|(quantity, share)| Some((quantity.stall()?, share)));
+    let waits: Vec<(&str, f64)> = waits.collect();
+    let all: f64 = waits.iter().map(|(_, share)| share).sum();
+    let is_counted = waits.len() >= MANY || all >= MUCH;
+    waits.into_iter().filter(|_| is_counted).max_by(|one, two| one.1.total_cmp(&two.1))
 }
 
 /// The command that shows what the warps of kernels wait for.

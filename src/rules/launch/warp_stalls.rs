@@ -54,18 +54,15 @@ const SATURATED: f64 = 0.80;
 /// A reason to wait.
 struct Stall {
     quantity: Quantity,
-    /// As Nsight Compute calls it.
-    name: &'static str,
     /// Reads after "warps stall 45% of the time …".
     wait: &'static str,
     attempt: &'static str,
 }
 
 macro_rules! stalls {
-    ($($quantity:ident, $name:literal, $wait:literal, $attempt:literal;)*) => {
+    ($($quantity:ident, $wait:literal, $attempt:literal;)*) => {
         const STALLS: &[Stall] = &[$(Stall {
             quantity: Quantity::$quantity,
-            name: $name,
             wait: $wait,
             attempt: $attempt,
         }),*];
@@ -73,37 +70,37 @@ macro_rules! stalls {
 }
 
 stalls! {
-    StallLongScoreboard, "long scoreboard", "on global, local or texture data",
+    StallLongScoreboard, "on global, local or texture data",
         "keep more loads in flight: unroll, use asynchronous copies, or keep more warps resident";
-    StallLgThrottle, "LG throttle", "on the queue to global and local memory",
+    StallLgThrottle, "on the queue to global and local memory",
         "make accesses fewer and wider: coalesce, load 16 bytes per thread, avoid spills";
-    StallShortScoreboard, "short scoreboard", "on shared memory or special functions",
+    StallShortScoreboard, "on shared memory or special functions",
         "remove bank conflicts, keep operands in registers, use fewer special functions";
-    StallMioThrottle, "MIO throttle", "on the queue to shared memory and special functions",
+    StallMioThrottle, "on the queue to shared memory and special functions",
         "make shared-memory accesses fewer and wider, use fewer special functions";
-    StallTexThrottle, "TEX throttle", "on the texture queue",
+    StallTexThrottle, "on the texture queue",
         "issue fewer texture or surface accesses, or load through the load/store unit";
-    StallBarrier, "barrier", "at block barriers",
+    StallBarrier, "at block barriers",
         "even out the work before barriers, use smaller blocks, or split arrive from wait";
-    StallMembar, "membar", "at memory fences",
+    StallMembar, "at memory fences",
         "use fewer fences, and of the narrowest scope";
-    StallMathThrottle, "math pipe throttle", "on a busy math pipe",
+    StallMathThrottle, "on a busy math pipe",
         "reduce work on this pipe, or move part of it to another";
-    StallWait, "wait", "on fixed instruction latencies",
+    StallWait, "on fixed instruction latencies",
         "give each thread more independent instructions: unroll, process several elements";
-    StallDrain, "drain", "on stores that drain at exit",
+    StallDrain, "on stores that drain at exit",
         "coalesce the stores, and spread them over the kernel";
-    StallBranch, "branch resolving", "on branch targets",
+    StallBranch, "on branch targets",
         "use fewer jumps: unroll, or select instead of branching";
-    StallNoInstruction, "no instruction", "on instruction fetch",
+    StallNoInstruction, "on instruction fetch",
         "unroll less, so that loops fit the instruction cache";
-    StallConstant, "IMC miss", "on constant cache misses",
+    StallConstant, "on constant cache misses",
         "use the same constant index in all threads of a warp, or load from global memory";
-    StallDispatch, "dispatch stall", "on the dispatcher",
+    StallDispatch, "on the dispatcher",
         "look for register bank conflicts; this stall is rare";
-    StallSleeping, "sleeping", "sleeping on request",
+    StallSleeping, "sleeping on request",
         "shorten sleeps in polling loops, or wait on a barrier";
-    StallGmma, "GMMA", "on warp-group matrix products",
+    StallGmma, "on warp-group matrix products",
         "deepen the pipeline, or let two consumer groups take turns";
 }
 
@@ -147,7 +144,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("issue slots used", issue, "1")
         .evidence_if("eligible warps per scheduler", subject.get(Quantity::EligibleWarps), "1");
     let finding = waits.iter().fold(finding, |finding, (stall, wait)| {
-        finding.evidence(format!("stall, {}", stall.name), *wait, "1")
+        finding.evidence(format!("stall, {}", stall.quantity.stall().unwrap_or_default()), *wait, "1")
     });
     Ok(Some(finding.next(first.attempt)))
 }

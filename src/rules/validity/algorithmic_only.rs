@@ -21,7 +21,7 @@ algorithm that does less work (Winograd, causal attention) seems to beat the har
 At least one kernel has operations or bytes, and all of them were computed from shapes.
 
 ## Remedy
-Profile the top kernels with Nsight Compute: the bytes actually moved show whether a kernel wastes
+Profile the top kernels with Nsight Compute, or with ROCm Compute Profiler on AMD's devices: the bytes actually moved show whether a kernel wastes
 traffic or bandwidth.
 
 ## False positives
@@ -58,7 +58,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .confidence(Confidence::High)
         .evidence("kernels with work from shapes", counted.len() as f64, "1")
         .evidence("their share of the run", share, "1")
-        .next("profile the slowest kernel with Nsight Compute, and compare the bytes it counts");
+        .next(format!(
+            "profile the slowest kernel with {}, and compare the bytes it counts",
+            run.analysis.counting_profiler()
+        ));
     Ok(vec![finding])
 }
 

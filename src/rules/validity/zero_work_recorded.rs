@@ -60,7 +60,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence("launches", launches as f64, "1")
         .evidence("time", time.get(), "s")
         .evidence("share of the run", share, "1")
-        .next("profile the longest of them with Nsight Compute");
+        .next(format!("profile the longest of them with {}", run.analysis.counting_profiler()));
     Ok(vec![finding])
 }
 
