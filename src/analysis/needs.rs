@@ -43,6 +43,20 @@ impl Need {
         (self.met)(launch)
     }
 
+    /// Returns what follows for a launch that lacks it. Of bytes, a part may be counted, or how busy the memory was.
+    #[must_use]
+    pub fn consequence_for(&self, launch: &Launch<'_>) -> &'static str {
+        let is_busy = || {
+            let busy = [Quantity::DramActive, Quantity::DramThroughput];
+            busy.into_iter().any(|quantity| launch.value(quantity).is_some())
+        };
+        match self.what {
+            DRAM_BYTES if launch.dram_bytes().is_some() => "they are a lower bound",
+            DRAM_BYTES if is_busy() => "of DRAM only how busy it was is known",
+            _ => self.consequence,
+        }
+    }
+
     /// Returns `true` if the profiler of a file can supply more of it, by columns that are not yet
     /// present.
     #[must_use]
@@ -72,6 +86,8 @@ pub struct Lack {
     pub launches: u64,
     /// Measured time of these launches.
     pub time: Seconds,
+    /// What follows for them.
+    pub consequence: &'static str,
 }
 
 impl Analysis {
@@ -138,8 +154,13 @@ impl Analysis {
 ///
 /// Uncounted work is only listed if it leaves a kernel without a verdict or with a lower bound.
 pub(super) fn lacking(profile: &Profile, kernels: &[Kernel]) -> Vec<Lack> {
-    let mut lacking: Vec<Lack> =
-        NEEDS.iter().map(|need| Lack { need, launches: 0, time: Seconds::ZERO }).collect();
+    let none = |need: &'static Need| Lack {
+        need,
+        launches: 0,
+        time: Seconds::ZERO,
+        consequence: need.consequence,
+    };
+    let mut lacking: Vec<Lack> = NEEDS.iter().map(none).collect();
     for kernel in kernels.iter().filter(|kernel| !kernel.class.crosses_link()) {
         let launch = profile.launch(kernel.longest);
         let is_open = kernel.state == State::NotEnoughData
@@ -151,6 +172,11 @@ pub(super) fn lacking(profile: &Profile, kernels: &[Kernel]) -> Vec<Lack> {
             Use::Rules => false,
         };
         for lack in lacking.iter_mut().filter(|lack| matters(lack) && !lack.need.is_met(&launch)) {
+            let consequence = lack.need.consequence_for(&launch);
+            // Of several consequences the gravest holds for all, that of having nothing.
+            if lack.launches == 0 || consequence == lack.need.consequence {
+                lack.consequence = consequence;
+            }
             lack.launches += kernel.launches;
             lack.time += kernel.measured;
         }
@@ -165,6 +191,9 @@ fn has_work(launch: &Launch<'_>, fits: impl Fn(Pipe) -> bool) -> bool {
 
 /// What no launch can be analyzed without.
 pub(super) const TIME: &str = "time";
+
+/// What the memory roof needs.
+const DRAM_BYTES: &str = "DRAM bytes";
 
 /// The last of the counters of FP32 operations.
 pub(super) const FP32_FMA: &str = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
@@ -185,7 +214,7 @@ pub const NEEDS: &[Need] = &[
         },
     },
     Need {
-        what: "DRAM bytes",
+        what: DRAM_BYTES,
         consequence: "no memory roof",
         metrics: &["dram__bytes_read.sum", "dram__bytes_write.sum"],
         columns: &["bytes", "params"],

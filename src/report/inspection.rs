@@ -176,7 +176,7 @@ impl<'a> Inspection<'a> {
                 .iter()
                 .map(|(need, launches)| Absent {
                     what: need.what,
-                    consequence: need.consequence,
+                    consequence: consequence(profile, need),
                     launches: *launches,
                 })
                 .collect(),
@@ -332,6 +332,14 @@ fn devices(profile: &Profile, catalog: &Catalog) -> Vec<Named> {
 fn launches_of(profile: &Profile, holds: impl Fn(&Launch<'_>) -> bool) -> u64 {
     let launches = profile.iter().filter(holds);
     launches.map(|launch| u64::from(launch.head.count)).sum()
+}
+
+/// What follows for the launches that lack something: the gravest, that of having nothing of it.
+fn consequence(profile: &Profile, need: &Need) -> &'static str {
+    let lacking = profile.iter().filter(|launch| !need.is_met(launch));
+    let mut found = lacking.map(|launch| need.consequence_for(&launch)).peekable();
+    let first = found.peek().copied().unwrap_or(need.consequence);
+    if found.any(|one| one == need.consequence) { need.consequence } else { first }
 }
 
 fn present(profile: &Profile, quantity: Quantity) -> Present {

@@ -62,7 +62,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .take(TOLD)
         .map(|lack| {
             let percent = share(lack) * 100.0;
-            format!("{} ({percent:.0}% of the {of}: {})", lack.need.what, lack.need.consequence)
+            format!("{} ({percent:.0}% of the {of}: {})", lack.need.what, lack.consequence)
         })
         .collect();
     let more = match lacking.len().saturating_sub(TOLD) {
