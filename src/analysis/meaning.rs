@@ -4,6 +4,7 @@ use super::kernel::Binding;
 use super::{Kernel, State};
 use crate::model::{MemoryLevel, OriginKind, Pipe, Quantity};
 use crate::roofline::{self, Limiter};
+use crate::units::Seconds;
 
 impl Kernel {
     /// Describes its state for the user in a sentence: the limiter, the known cause, the next step.
@@ -21,6 +22,30 @@ impl Kernel {
             meaning.push_str(&format!("; launches vary between {low:.1}× and {high:.1}×"));
         }
         meaning
+    }
+
+    /// Returns `true` if operations of any kind were counted.
+    #[must_use]
+    pub fn has_operations(&self) -> bool {
+        self.work.iter().any(|work| work.operations.get() > 0.0)
+    }
+
+    /// Returns `true` if operations or bytes were counted, and the device has no roof for any of them.
+    #[must_use]
+    pub fn lacks_roofs(&self) -> bool {
+        let is_counted = self.bytes.is_some_and(|bytes| bytes.get() > 0.0) || self.has_operations();
+        let (memory, math) = (self.memory_time, self.math_time);
+        let takes_time = |time: Option<Seconds>| time.is_some_and(|time| time > Seconds::ZERO);
+        is_counted && !takes_time(memory) && !takes_time(math)
+    }
+
+    /// Returns why its math time is unknown: operations that were not counted, or have no roof.
+    pub(crate) fn why_no_math_time(&self) -> &'static str {
+        if self.has_operations() {
+            "the peaks of the device are not known"
+        } else {
+            "operations were not counted"
+        }
     }
 }
 
@@ -44,12 +69,13 @@ fn reaches(kernel: &Kernel) -> String {
 
 /// What keeps the limiter unknown: what was not counted, or has no roof.
 fn unknown_side(kernel: &Kernel) -> &'static str {
-    let has_work = kernel.work.iter().any(|work| work.operations.get() > 0.0);
     match (kernel.bytes.is_some(), kernel.work.is_empty()) {
         (false, true) => "neither FLOPs nor bytes were counted",
         (false, false) => "bytes were not counted",
         (true, true) => "FLOPs were not counted",
-        (true, false) if !has_work => "it has no FLOPs, and its other work was not counted",
+        (true, false) if !kernel.has_operations() => {
+            "it has no FLOPs, and its other work was not counted"
+        }
         _ if kernel.memory_time.is_none() || kernel.math_time.is_none() => {
             "the peaks of the device are not known"
         }
@@ -121,36 +147,49 @@ fn beside(kernel: &Kernel) -> String {
     unit.map_or_else(String::new, |(unit, busy)| format!("; {unit} {:.0}% busy", busy * 100.0))
 }
 
+/// Says what keeps a kernel from being judged, and the step that helps.
+fn not_enough(kernel: &Kernel) -> &'static str {
+    if kernel.timed == 0 {
+        "not enough data: no launch has a time; `rooflint inspect` names what is missing"
+    } else if kernel.lacks_roofs() {
+        // Another metric would not help.
+        "not enough data: what was counted has no roofs; set the device with --device NAME, or add its figures with --devices FILE"
+    } else {
+        "not enough data: run `rooflint inspect` for the command that collects the missing metrics"
+    }
+}
+
+/// Describes a kernel of which only the grid says why it is slow.
+fn little_parallelism(kernel: &Kernel) -> String {
+    let blocks = match kernel.shape.blocks {
+        None => "few blocks".to_owned(),
+        Some(1) => "one block".to_owned(),
+        Some(blocks) => format!("{blocks} blocks"),
+    };
+    let threads = kernel.shape.threads_per_block.unwrap_or_default();
+    if threads < roofline::THREADS_PER_BLOCK {
+        let threads = match threads {
+            1 => "one thread".to_owned(),
+            threads => format!("{threads} threads"),
+        };
+        format!("too little parallelism to hide latency: {blocks} of only {threads}")
+    } else {
+        format!("too little parallelism to hide latency: only {blocks} of {threads} threads")
+    }
+}
+
 fn by_limiter(kernel: &Kernel) -> String {
     let percent =
         |quantity: Quantity| kernel.average(quantity).map(|value| (value * 100.0).round());
     match kernel.state {
         State::Flagged | State::Fair | State::LowImpact | State::Possible | State::Waived => {
             match kernel.limiter {
-                Limiter::Latency => {
-                    let blocks = match kernel.shape.blocks {
-                        None => "few blocks".to_owned(),
-                        Some(1) => "one block".to_owned(),
-                        Some(blocks) => format!("{blocks} blocks"),
-                    };
-                    let threads = kernel.shape.threads_per_block.unwrap_or_default();
-                    if threads < roofline::THREADS_PER_BLOCK {
-                        let threads = match threads {
-                            1 => "one thread".to_owned(),
-                            threads => format!("{threads} threads"),
-                        };
-                        format!(
-                            "too little parallelism to hide latency: {blocks} of only {threads}"
-                        )
-                    } else {
-                        format!(
-                            "too little parallelism to hide latency: only {blocks} of {threads} threads"
-                        )
-                    }
-                }
+                Limiter::Latency => little_parallelism(kernel),
                 Limiter::Math if kernel.math_time.is_none() => idle(kernel).unwrap_or_else(|| {
-                    "limited by the SMs according to their utilization; operations were not counted"
-                        .to_owned()
+                    format!(
+                        "limited by the SMs according to their utilization; {}",
+                        kernel.why_no_math_time()
+                    )
                 }),
                 Limiter::Memory => {
                     let reaches = reaches(kernel);
@@ -215,9 +254,7 @@ fn by_limiter(kernel: &Kernel) -> String {
         State::FasterThanRoofline => "faster than the model allows, so not ranked: check device, \
             clocks and metrics"
             .to_owned(),
-        State::NotEnoughData => "not enough data: run `rooflint inspect` for the command that \
-            collects the missing metrics"
-            .to_owned(),
+        State::NotEnoughData => not_enough(kernel).to_owned(),
         State::NotRoofline => "limited by link bandwidth and overlap, not by this \
             roofline"
             .to_owned(),

@@ -264,6 +264,9 @@ fn problem(sums: &Sums) -> Option<Problem> {
     sums.problems.iter().max_by_key(|(_, count)| **count).map(|(problem, _)| *problem)
 }
 
+/// Why a kernel was not judged whose work or bytes were counted, on a device that nothing is known of.
+const UNKNOWN_DEVICE: &str = "unknown device, so its roofs are unknown";
+
 /// Explains why a kernel was not judged.
 fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
     match problem(sums) {
@@ -278,7 +281,7 @@ fn unmodeled(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> Reason {
                 "{cause}: did it run on this device? a missing figure is added with --devices FILE"
             )
             .into(),
-            None => "unknown device, so its roofs are unknown".into(),
+            None => UNKNOWN_DEVICE.into(),
         },
         _ if setting.shapes => unsettled(unshaped(kernel), kernel, sums, setting),
         _ => unsettled("neither FLOPs nor DRAM bytes were collected", kernel, sums, setting),

@@ -37,6 +37,7 @@ mod hostile;
 mod house;
 mod interfaces;
 mod judged;
+mod lacks;
 mod laws;
 mod levels;
 mod metrics;

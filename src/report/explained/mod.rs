@@ -59,7 +59,11 @@ impl Explained<'_> {
         );
         let (kind, told) = kind(kernel);
         lines.add("kind", kind, told);
-        lines.add("T", time(kernel.measured), origin(explanation.time.as_ref()));
+        if kernel.timed > 0 {
+            lines.add("T", time(kernel.measured), origin(explanation.time.as_ref()));
+        } else {
+            lines.add("T", view::MISSING.to_owned(), kernel.reason.to_string());
+        }
         memory(&mut lines, kernel, explanation);
         work(&mut lines, kernel, explanation);
         intensity(&mut lines, kernel);
@@ -73,7 +77,7 @@ impl Explained<'_> {
         );
         lines.add("state", kernel.state.label().to_owned(), kernel.reason.to_string());
         lines.add("meaning", String::new(), kernel.meaning());
-        if let Some(chapter) = reading::chapter(kernel, explanation) {
+        if let Some(chapter) = reading::chapter(kernel, explanation, device.is_of_amd()) {
             lines.add("read next", String::new(), chapter.to_owned());
         }
         lines.0
@@ -265,15 +269,16 @@ fn memory(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
             lines.add("t_mem", time(memory), "share of DRAM cycles with data × T".to_owned());
         }
         (Some(bytes), None) => {
-            lines.add("B", view::si(bytes.get(), "B"), "no bandwidth to divide by".to_owned());
+            let why = if kernel.timed > 0 {
+                "no bandwidth to divide by"
+            } else {
+                "no T to compare it with"
+            };
+            lines.add("B", view::si(bytes.get(), "B"), why.to_owned());
         }
         (None, None) => lines.add("B", view::MISSING.to_owned(), "not in the export".to_owned()),
     }
 }
-
-/// Where operations were not counted, the time of the busy SMs stands in for theirs.
-const BUSY_TIME: &str =
-    "the SMs were busy for so long, which stands in for t_math: operations were not counted";
 
 fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
     if let Some(roofline_time) = kernel.roofline_time {
@@ -298,9 +303,13 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
             }
         };
         let formula = match (kernel.is_by_busy_time(), kernel.is_partly_counted()) {
-            (true, _) => BUSY_TIME,
-            (false, false) => "max(t_mem, t_math)",
-            (false, true) => "max(t_mem, t_math) of each launch",
+            // The time of the busy SMs stands in for that of their operations.
+            (true, _) => format!(
+                "the SMs were busy for so long, which stands in for t_math: {}",
+                kernel.why_no_math_time()
+            ),
+            (false, false) => "max(t_mem, t_math)".to_owned(),
+            (false, true) => "max(t_mem, t_math) of each launch".to_owned(),
         };
         lines.add("E", time(roofline_time), format!("{formula}{bound}"));
         if let Some(headroom) = kernel.headroom() {
@@ -409,6 +418,11 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
             view::si(math.get(), "s"),
             "share of cycles with an active tensor pipe × T".to_owned(),
         ),
+        None if any => {
+            let why =
+                if kernel.timed > 0 { "no peak to divide by" } else { "no T to compare it with" };
+            lines.add("t_math", view::MISSING.to_owned(), why.to_owned());
+        }
         None => lines.add("F", view::MISSING.to_owned(), "not in the export".to_owned()),
     }
     if kernel.is_partly_counted() {
@@ -427,6 +441,8 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
             kernel.uncounted().join(", "),
             if kernel.state == State::NotRoofline {
                 "nothing follows from it: links limit communication".to_owned()
+            } else if kernel.roofline_time.is_none() {
+                "may need time too: without E, nothing rules it out".to_owned()
             } else if kernel.is_lower_bound() {
                 "may need time too: E is a lower bound".to_owned()
             } else {
@@ -448,8 +464,14 @@ fn limiter(analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) -> S
         return "links and peers limit communication, not the roofs of the device".to_owned();
     }
     if kernel.limiter == roofline::Limiter::Unknown {
-        return "no side that was counted explains the time, so the other may be the longer one"
-            .to_owned();
+        return if kernel.timed == 0 {
+            "there is no T to compare with"
+        } else if kernel.lacks_roofs() {
+            "what was counted has no roofs, so neither t_mem nor t_math is known"
+        } else {
+            "no side that was counted explains the time, so the other may be the longer one"
+        }
+        .to_owned();
     }
     let few = kernel
         .shape
@@ -462,7 +484,7 @@ fn limiter(analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) -> S
         && !reached
         && matches!(kernel.limiter, roofline::Limiter::Memory | roofline::Limiter::Math)
     {
-        "; by its name or as one full wave it has as many blocks as fit at once, so their number does not count"
+        "; by its name or as one full wave its grid is made to fit, so the number of its blocks does not count"
     } else {
         ""
     };

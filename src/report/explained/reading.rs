@@ -13,7 +13,11 @@ use crate::taxonomy::{Category, Class, Kind};
 const TAIL: f64 = 0.10;
 
 /// The chapter for a kernel; none where no text is closer to the matter than the report itself.
-pub(super) fn chapter(kernel: &Kernel, explanation: &Explanation) -> Option<&'static str> {
+pub(super) fn chapter(
+    kernel: &Kernel,
+    explanation: &Explanation,
+    is_of_amd: bool,
+) -> Option<&'static str> {
     match kernel.state {
         State::Flagged
         | State::NearRoofline
@@ -21,6 +25,10 @@ pub(super) fn chapter(kernel: &Kernel, explanation: &Explanation) -> Option<&'st
         | State::LowImpact
         | State::Possible
         | State::Waived => {}
+        State::NotEnoughData if kernel.timed > 0 && kernel.lacks_roofs() => {
+            return Some(NAME_THE_DEVICE);
+        }
+        state if is_of_amd => return by_state_on_amd(state, &kernel.class),
         state => return by_state(state, &kernel.class),
     }
     let (blocks, sms) = (kernel.shape.blocks, explanation.sms);
@@ -30,7 +38,34 @@ pub(super) fn chapter(kernel: &Kernel, explanation: &Explanation) -> Option<&'st
         roofline::waves(blocks, sms, resident) > 1.0
             && 1.0 - roofline::sm_efficiency(blocks, sms, resident) >= TAIL
     });
+    if is_of_amd {
+        return Some(by_work_on_amd(kernel.limiter, has_tail));
+    }
     Some(by_work(kernel.limiter, has_tail, &kernel.class))
+}
+
+/// Where what was counted has no roofs.
+const NAME_THE_DEVICE: &str = "docs/guide.md of rooflint, \"Name the device\"";
+
+/// Where the roofline does not apply, on a device of AMD.
+fn by_state_on_amd(state: State, class: &Class) -> Option<&'static str> {
+    match state {
+        State::LaunchBound => Some("HIP documentation, \"Graphs\""),
+        State::CacheResident => Some("ROCm Compute Profiler documentation, \"L2 cache (TCC)\""),
+        State::NotRoofline if class.category == Category::Communication => {
+            Some("RCCL documentation; PyTorch documentation, \"Distributed Data Parallel\"")
+        }
+        _ => by_state(state, class),
+    }
+}
+
+/// What limits a kernel on a device of AMD, whose guidelines have no chapters on layers.
+fn by_work_on_amd(limiter: Limiter, has_tail: bool) -> &'static str {
+    match limiter {
+        Limiter::Latency => "HIP documentation, \"Performance Guidelines\", \"Parallel execution\"",
+        _ if has_tail => "HIP documentation, \"Performance Guidelines\", \"Parallel execution\"",
+        _ => "HIP documentation, \"Performance Guidelines\"",
+    }
 }
 
 /// Where the roofline does not apply.
@@ -137,12 +172,35 @@ mod tests {
         assert!(read(product, Limiter::Math, true).ends_with("\"Wave Quantization\""));
     }
 
+    /// Nothing that is read on a device of AMD is about NVIDIA's.
+    #[test]
+    fn devices_of_amd_have_guides_of_their_own() {
+        let nvidia = ["NVIDIA", "CUDA", "Nsight", "NCCL"];
+        let class = Taxonomy::builtin().classify("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+        let states = [
+            State::LaunchBound,
+            State::CacheResident,
+            State::FasterThanRoofline,
+            State::NotEnoughData,
+            State::NotRoofline,
+        ];
+        let limiters = [Limiter::Memory, Limiter::Math, Limiter::Latency, Limiter::Unknown];
+        let texts = states.into_iter().filter_map(|state| by_state_on_amd(state, &class));
+        let texts = texts.chain(limiters.map(|limiter| by_work_on_amd(limiter, false)));
+        for text in texts {
+            let text = text.replace("RCCL", "");
+            assert!(!nvidia.iter().any(|word| text.contains(word)), "{text}");
+        }
+        assert!(by_work_on_amd(Limiter::Math, true).ends_with("\"Parallel execution\""));
+    }
+
     #[test]
     fn chapters_of_our_own_exist() {
         let guide = include_str!("../../../docs/guide.md");
         let class = Taxonomy::builtin().classify("some_name_of_nobody");
-        for state in [State::FasterThanRoofline, State::NotEnoughData] {
-            let text = by_state(state, &class).unwrap();
+        let states = [State::FasterThanRoofline, State::NotEnoughData];
+        let texts = states.map(|state| by_state(state, &class).unwrap());
+        for text in texts.into_iter().chain([NAME_THE_DEVICE]) {
             for title in text.split('"').skip(1).step_by(2) {
                 assert!(guide.contains(&format!("\n## {title}\n")), "{title}");
             }

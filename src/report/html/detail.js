@@ -59,7 +59,7 @@ function memoryLines(lines, k) {
   } else if (time != null) {
     lines.add("t_mem", seconds(time), "share of DRAM cycles with data × T");
   } else if (bytes != null) {
-    lines.add("B", si(bytes, "B"), "no bandwidth to divide by");
+    lines.add("B", si(bytes, "B"), K.measured_s[k] > 0 ? "no bandwidth to divide by" : "no T to compare it with");
   } else {
     lines.add("B", MISSING, "not in the export");
   }
@@ -75,12 +75,16 @@ function mathLines(lines, k) {
     lines.add(`t ${label}`, seconds(time), `F ÷ P = ${si(operations, unit)} ÷ ${peak}`);
   }
   const math = K.t_math_s[k];
-  if (math == null) lines.add("F", MISSING, "not in the export");
+  if (math == null && K.work[k].some(([, operations]) => operations > 0)) lines.add("t_math", MISSING, K.measured_s[k] > 0 ? "no peak to divide by" : "no T to compare it with");
+  else if (math == null) lines.add("F", MISSING, "not in the export");
   else if (K.work[k].length > 0) lines.add("t_math", seconds(math), "pipes that share hardware add up, others overlap");
   else if (math === 0) lines.add("t_math", "0 s", "all counted work is zero");
   else lines.add("t_math", seconds(math), "share of cycles with an active tensor pipe × T");
   if (K.uncounted[k] != null) {
-    lines.add("not counted", text(K.uncounted[k]), K.roofline_is_lower_bound[k] ? "may need time too: E is a lower bound" : "taken as unused: what else is known leaves no room for it");
+    let remark = "taken as unused: what else is known leaves no room for it";
+    if (K.roofline_s[k] == null) remark = "may need time too: without E, nothing rules it out";
+    else if (K.roofline_is_lower_bound[k]) remark = "may need time too: E is a lower bound";
+    lines.add("not counted", text(K.uncounted[k]), remark);
   }
   if (K.flops[k] != null && K.bytes[k] != null && K.arithmetic_intensity_flop_per_byte[k] != null) {
     const ridge = K.ridge_point_flop_per_byte[k] == null ? "" : `; ridge point P ÷ BW = ${digits(K.ridge_point_flop_per_byte[k])} FLOP/B`;
@@ -126,7 +130,8 @@ function verdictLines(lines, k) {
     let bound = "";
     if (mayNeedLess(k) && !isByBusyTime(k)) bound = `; what was counted may be more than was done${K.roofline_is_lower_bound[k] ? ", or not all of it" : ""}`;
     else if (K.roofline_is_lower_bound[k]) bound = K.roofline_high_s[k] == null ? "; a lower bound: nothing limits what was not counted" : `; a lower bound: what was not counted allows up to ${seconds(K.roofline_high_s[k])}`;
-    const formula = isByBusyTime(k) ? "the SMs were busy for so long, which stands in for t_math: operations were not counted" : "max(t_mem, t_math)";
+    const why = K.work[k].some(([, operations]) => operations > 0) ? "the peaks of the device are not known" : "operations were not counted";
+    const formula = isByBusyTime(k) ? `the SMs were busy for so long, which stands in for t_math: ${why}` : "max(t_mem, t_math)";
     lines.add("E", seconds(expected), `${formula}${bound}`);
     if (K.headroom[k] != null) {
       const part = K.judged_s[k] < K.measured_s[k] * 0.999 ? "; the launches that can be judged" : "";
@@ -197,7 +202,8 @@ function drawDetail() {
   }
   const findings = (DATA.findings[k] ?? []).map(findingBlock);
   const lines = new Lines();
-  lines.add("T", seconds(K.measured_s[k]), "measured, of all launches");
+  if (K.measured_s[k] > 0) lines.add("T", seconds(K.measured_s[k]), "measured, of all launches");
+  else lines.add("T", MISSING, text(K.reason[k]));
   memoryLines(lines, k);
   mathLines(lines, k);
   neededLines(lines, k);

@@ -1,7 +1,7 @@
 //! The verdict on a whole run, as the first lines of every human-readable report.
 
 use super::{checks, groups, read};
-use crate::analysis::{Analysis, Confidence};
+use crate::analysis::{Analysis, Confidence, Kernel};
 use crate::report::Report;
 use crate::report::document::Fact;
 use crate::report::view::{Style, count, factor, overall, percent, printable, range, si};
@@ -115,17 +115,19 @@ fn modeled(report: &Report<'_>) -> Option<String> {
     if !unsure.is_empty() {
         text.push_str(&format!(" ({})", unsure.join(", ")));
     }
-    let by_utilization: Seconds = report
-        .analysis
-        .kernels
-        .iter()
-        .filter(|kernel| kernel.by_utilization && kernel.state.is_modeled())
-        .map(|kernel| kernel.modeled)
-        .sum();
-    if by_utilization > Seconds::ZERO {
+    let by_utilization = || {
+        let kernels = report.analysis.kernels.iter();
+        kernels.filter(|kernel| kernel.by_utilization && kernel.state.is_modeled())
+    };
+    let time: Seconds = by_utilization().map(|kernel| kernel.modeled).sum();
+    if time > Seconds::ZERO {
+        let mut reasons: Vec<&str> = by_utilization().map(stands_in_for).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
         text.push_str(&format!(
-            ", {} by how busy its units were because operations were not counted",
-            share(by_utilization)
+            ", {} by how busy its units were because {}",
+            share(time),
+            reasons.join(", or ")
         ));
     }
     if totals.unmodeled.get() > 0.0 {
@@ -136,6 +138,11 @@ fn modeled(report: &Report<'_>) -> Option<String> {
         text.push_str(&format!("; {} not covered by the roofline model", share(rest)));
     }
     Some(text)
+}
+
+/// What of a kernel its utilization stands in for.
+fn stands_in_for(kernel: &Kernel) -> &'static str {
+    if kernel.math_time.is_none() { kernel.why_no_math_time() } else { "bytes were not counted" }
 }
 
 fn distance(report: &Report<'_>) -> Option<String> {
