@@ -246,7 +246,7 @@ impl Kernel {
     /// bytes: all of a kernel with not enough data, part of another one, and zero where only rounding tells them apart.
     #[must_use]
     pub fn unmodeled(&self) -> Seconds {
-        super::partition::left(self.measured, self.modeled)
+        left(self.measured, self.modeled)
     }
 
     /// Returns the needs of its algorithm, if its shape is known.
@@ -569,6 +569,12 @@ impl Kernel {
     pub fn mean(&self) -> Seconds {
         self.measured / self.timed.max(1) as f64
     }
+}
+
+/// What is left of a time without a part of it; nothing where only rounding tells them apart.
+pub(super) fn left(whole: Seconds, part: Seconds) -> Seconds {
+    let left = whole - part;
+    if left > whole * 1e-9 { left } else { Seconds::ZERO }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The run's time, divided: every microsecond is in exactly one part.
 
+use super::kernel::left;
 use super::{Kernel, State};
 use crate::units::Seconds;
 
@@ -162,10 +163,4 @@ impl Partition {
             self.put(TimePart::Unproven, above);
         }
     }
-}
-
-/// What is left of a time without a part of it; nothing where only rounding tells them apart.
-pub(super) fn left(whole: Seconds, part: Seconds) -> Seconds {
-    let left = whole - part;
-    if left > whole * 1e-9 { left } else { Seconds::ZERO }
 }

@@ -41,9 +41,11 @@ fn drawn(folder: &Path) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(EXPORT)).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let runs = [path("run-1.csv"), path("run-2.csv"), path("run-3.csv")];
-    // A run without its last launches is another measurement.
+    // A run without its first launches is another measurement, and not one that was cut off.
+    let (header, rows) = lines.split_at(2);
     for (left_out, run) in runs.iter().enumerate() {
-        std::fs::write(run, lines[..lines.len() - left_out].join("\n") + "\n").unwrap();
+        let rows = [header, &rows[left_out..]].concat();
+        std::fs::write(run, rows.join("\n") + "\n").unwrap();
     }
     let store = path("store");
     for (day, run) in runs.iter().enumerate() {
