@@ -105,8 +105,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     };
     let high = subject.time() * latency::idle(busy);
     let low = (subject.time() * least).max(Seconds::ZERO).min(high);
-    let fit =
-        filled.map_or_else(String::new, |filled| format!(", {} of what fits", whole_percent(filled)));
+    let fit = filled
+        .map_or_else(String::new, |filled| format!(", {} of what fits", whole_percent(filled)));
     let noun = if threads == 1 { "thread" } else { "threads" };
     let message = format!(
         "{per_sm:.1} blocks of {threads} {noun} per SM: {resident_threads:.0} threads at \
@@ -177,7 +177,11 @@ mod tests {
         );
         // 396 threads on 132 SMs: 3 of 2048 each.
         let found = h100().launch("k", (396, 1), (1, 1000.0), &[]).found(RULE);
-        assert!(found.message.ends_with("3 threads at once, 0.1% of what fits"), "{}", found.message);
+        assert!(
+            found.message.ends_with("3 threads at once, 0.1% of what fits"),
+            "{}",
+            found.message
+        );
         let found = h100().launch("k", (100_000, 16), (1, 1000.0), &[]).found(RULE);
         assert_eq!(found.next.as_deref(), Some("use blocks of 128 to 256 threads"));
     }

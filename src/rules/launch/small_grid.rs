@@ -69,8 +69,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         if blocks == 1 { "" } else { "s" },
         idle * 100.0
     );
+    let stake = subject.share(idle * subject.alone(), "tail");
     let finding = subject
-        .finding(message, Stake { low: Seconds::ZERO, ..subject.share(idle * subject.alone(), "tail") })
+        .finding(message, Stake { low: Seconds::ZERO, ..stake })
         .confidence(if spare == Spare::Work { Confidence::High } else { Confidence::Low })
         .evidence("blocks", blocks as f64, "1")
         .evidence(units, f64::from(sms), "1");

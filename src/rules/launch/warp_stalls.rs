@@ -144,7 +144,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("issue slots used", issue, "1")
         .evidence_if("eligible warps per scheduler", subject.get(Quantity::EligibleWarps), "1");
     let finding = waits.iter().fold(finding, |finding, (stall, wait)| {
-        finding.evidence(format!("stall, {}", stall.quantity.stall().unwrap_or_default()), *wait, "1")
+        finding.evidence(
+            format!("stall, {}", stall.quantity.stall().unwrap_or_default()),
+            *wait,
+            "1",
+        )
     });
     Ok(Some(finding.next(first.attempt)))
 }

@@ -1,6 +1,6 @@
 //! Tells that the export describes another device than the catalog entry it is judged by.
 
-use crate::rules::{Check, DEVICE_MISMATCH, Confidence, Finding, Missing, Rule, Run, Severity};
+use crate::rules::{Check, Confidence, DEVICE_MISMATCH, Finding, Missing, Rule, Run, Severity};
 
 pub(super) const RULE: Rule = Rule {
     id: DEVICE_MISMATCH,
