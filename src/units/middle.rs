@@ -3,7 +3,10 @@
 /// Returns the median, which is the mean of the two middle values for an even number; `None` for no
 /// values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    median_of(&mut values.to_vec())
+    match values {
+        [one] => Some(*one),
+        _ => median_of(&mut values.to_vec()),
+    }
 }
 
 /// Returns the median and reorders the values.
