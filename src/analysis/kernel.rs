@@ -192,7 +192,7 @@ pub(crate) struct Extras {
     pub(super) doubt: Option<Doubt>,
     pub(super) tool_advice: Box<[KernelAdvice]>,
     /// See [`Kernel::beside`].
-    pub(super) beside: Seconds,
+    pub(crate) beside: Seconds,
 }
 
 impl Extras {

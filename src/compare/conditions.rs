@@ -454,6 +454,12 @@ mod tests {
         let alone = [part.clone()];
         assert_eq!((cut_off(&whole, &alone).is_some(), cut_alike(&whole, &alone)), (true, None));
         let says = cut_alike(&whole, &twice).unwrap();
+        let compared = |current: &[Run]| {
+            let compared =
+                super::super::compare(&whole, current, &super::super::Setting::default());
+            compared.doubts.contains(&says)
+        };
+        assert!(compared(&twice) && !compared(&[whole[0].clone(), whole[0].clone()]));
         assert!(says.contains("all end after 2 of 3 launches: cut off by a limit"), "{says}");
         // Other kernels at the end are another program.
         let other = of(&["a", "d"]);

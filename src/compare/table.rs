@@ -112,7 +112,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let baseline_side = side(baseline, sides.before, &counting.before);
     let current_side = side(current, sides.after, &counting.after);
     let mut doubts = doubts(baseline, current);
-    // Less work of the same kind is told as such.
+    // A check of its own reports less work of the same kind.
     if work.shift().abs() < Shift::new(1e-9) {
         doubts.extend(cut_alike(baseline, current));
     }

@@ -85,7 +85,7 @@ impl MoreRuns {
         if beyond <= 0.0 || evidence.shift <= evidence.tick {
             return Self::Nothing;
         }
-        // No number of runs tells a device or a day from the code.
+        // No number of runs separates a device or a day from the code.
         if evidence.unit == Unit::Runs && evidence.shift <= evidence.floor {
             return Self::Nothing;
         }
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(MoreRuns::of(&close, Shift::new(0.08)), MoreRuns::Nothing);
     }
 
-    /// A declared floor is no spread: whether it is 1% or 10%, and the shift far from the limit or close to it.
+    /// A declared floor is not a spread: whether it is 1% or 10%, and the shift far from the limit or close to it.
     #[test]
     fn one_run_per_side_is_followed_by_two_that_measure_the_spread() {
         for (shift, floor) in [(0.07, 0.01), (0.07, 0.1), (0.0501, 0.1), (0.4, 0.01)] {

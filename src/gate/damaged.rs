@@ -123,7 +123,7 @@ impl Sifted<'_> {
 }
 
 /// Returns why runs of the same code are no repeats of each other: one that measured another program or was cut off makes
-/// a difference that is no noise. `None` where all may be repeats.
+/// a difference that is not noise. `None` where all may be repeats.
 #[must_use]
 pub fn no_repeats(runs: &[Run]) -> Option<String> {
     let one = std::slice::from_ref::<Run>;

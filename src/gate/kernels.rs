@@ -321,7 +321,7 @@ fn time_check(
         more_runs: (verdict == Verdict::Ambiguous)
             .then(|| match standing {
                 Standing::Unsure => MoreRuns::of(own, limit.shift()).number(),
-                // No number of runs tells a clock from the code.
+                // No number of runs separates a clock from the code.
                 Standing::Worse if clock_explains(change, limit.shift()).is_none() => {
                     Some(MORE_RUNS)
                 }

@@ -274,7 +274,7 @@ fn findings(change: &Change, limit: &Limit, policy: &Policy) -> Option<Check> {
         ..of_kernel(change, limit, message)
     });
     let open: Vec<&str> = open.iter().map(|(rule, _)| rule.as_str()).collect();
-    // What the baseline does not say, as in documents of earlier versions, is no difference.
+    // What the baseline does not say, as in documents of earlier versions, is not taken for a difference.
     let judged_before = |rule: &&str| {
         before.is_judged_by(rule) == Some(true)
             && !had(rule)

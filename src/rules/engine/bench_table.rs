@@ -5,6 +5,7 @@ use crate::catalog::Catalog;
 use crate::ingest::{self, Mapping};
 use crate::model::{Pipe, Quantity};
 use crate::rules::{Finding, Judgment, Rule, Settings, Subject};
+use crate::units::Seconds;
 
 /// A profile of one kernel.
 pub(in crate::rules) struct Bench {
@@ -15,6 +16,7 @@ pub(in crate::rules) struct Bench {
     work: Vec<(Pipe, f64)>,
     bytes: Option<f64>,
     quantities: Vec<(Quantity, f64)>,
+    beside_us: f64,
 }
 
 /// The device unless a test names another.
@@ -30,6 +32,7 @@ pub(in crate::rules) fn kernel(name: &'static str, time_us: f64) -> Bench {
         work: Vec::new(),
         bytes: None,
         quantities: Vec::new(),
+        beside_us: 0.0,
     }
 }
 
@@ -42,6 +45,12 @@ impl Bench {
     pub(in crate::rules) fn grid(mut self, blocks: u64, threads: u64) -> Self {
         self.plain.push(("grid", format!("{blocks}x1x1")));
         self.plain.push(("block", format!("{threads}x1x1")));
+        self
+    }
+
+    /// Sets how long other kernels ran beside it.
+    pub(in crate::rules) fn beside(mut self, beside_us: f64) -> Self {
+        self.beside_us = beside_us;
         self
     }
 
@@ -106,7 +115,10 @@ impl Bench {
         let map = Some(Mapping::from_toml(&map, "map.toml").unwrap());
         let options = ingest::Options { map, ..ingest::Options::default() };
         let profile = ingest::read_text("table.csv", csv.leak(), &options).unwrap();
-        analyze(&profile, &Catalog::builtin(), &Options::default()).unwrap()
+        let mut analysis = analyze(&profile, &Catalog::builtin(), &Options::default()).unwrap();
+        let beside = Seconds::new(self.beside_us * 1e-6);
+        analysis.kernels[0].extras.get_or_insert_default().beside = beside;
+        analysis
     }
 
     /// Hands the kernel to something that looks at it, as this rule does.

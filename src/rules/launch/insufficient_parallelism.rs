@@ -163,6 +163,7 @@ fn is_tensor_product(subject: &Subject<'_>) -> bool {
 mod tests {
     use crate::model::Quantity;
     use crate::rules::engine::bench_launches::h100;
+    use crate::rules::engine::bench_table::kernel;
 
     const RULE: &str = "insufficient-parallelism";
 
@@ -184,6 +185,17 @@ mod tests {
         );
         let found = h100().launch("k", (100_000, 16), (1, 1000.0), &[]).found(RULE);
         assert_eq!(found.next.as_deref(), Some("use blocks of 128 to 256 threads"));
+    }
+
+    /// What a kernel of 1 ms leaves idle is not idle where others run for 500 µs of it.
+    #[test]
+    fn kernels_beside_others_need_not_fill_the_device() {
+        let is_fine = |beside_us: f64| {
+            let idle = kernel("k", 1000.0).grid(264, 128).set(Quantity::SmThroughput, 0.1);
+            let idle = idle.set(Quantity::MemoryThroughput, 0.1);
+            idle.beside(beside_us).is_fine(&super::RULE)
+        };
+        assert_eq!([0.0, 499.0, 500.0].map(is_fine), [false, false, true]);
     }
 
     #[test]

@@ -75,3 +75,20 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .next(format!("make the grid a multiple of {wave} blocks, or slightly less"));
     Ok(Some(finding))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::model::Quantity;
+    use crate::rules::engine::bench_table::kernel;
+
+    /// 133 blocks on 132 SMs, one at a time: the second wave has one block. Others that run for half of the time fill the rest.
+    #[test]
+    fn a_tail_beside_other_kernels_wastes_nothing() {
+        let is_fine = |beside_us: f64| {
+            let tail = kernel("k", 1000.0).grid(133, 256).set(Quantity::ResidentBlocksPerSm, 1.0);
+            tail.beside(beside_us).is_fine(&RULE)
+        };
+        assert_eq!([0.0, 499.0, 500.0].map(is_fine), [false, false, true]);
+    }
+}

@@ -79,11 +79,12 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .evidence_if("bytes", bytes, "B")
         .evidence_if("rate", rate, "B/s")
         .evidence_if("time alone", alone.map(Seconds::get), "s");
-    if slow.is_some() {
-        finding = finding.next(
-            "check the link, which large copies should use at many times that rate: its generation and width \
+    if let Some(rate) = slow {
+        finding = finding.next(format!(
+            "check the link, where large copies should reach many times {}: its generation and width \
              (nvidia-smi -q, lspci -vv)",
-        );
+            si(rate, "B/s")
+        ));
     } else if !is_hidden {
         // Copies share a link: what hides them is kernels.
         let hides = alone.filter(|alone| *alone > run.total()).map(|_| si(run.total(), "s"));
@@ -144,7 +145,11 @@ mod tests {
         };
         let slow = bench(10.0).found(RULE);
         assert!(slow.message.contains(", only 400 MB/s"), "{}", slow.message);
-        assert!(slow.next.unwrap().starts_with("check the link"));
+        assert!(
+            slow.next.unwrap().starts_with(
+                "check the link, where large copies should reach many times 400 MB/s: "
+            )
+        );
         for megabytes in [0.5, 250.0] {
             let found = bench(megabytes).found(RULE);
             assert!(!found.message.contains("only"), "{}", found.message);
