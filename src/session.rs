@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 #[cfg(feature = "gate")]
 use crate::compare::Run;
 use crate::config::Config;
-use crate::model::{Date, Profile};
+use crate::model::{Date, Profile, skipped};
 use crate::rules::{self, Confidence, DEVICE_MISMATCH, Finding, Findings};
 use crate::units::Seconds;
 
@@ -195,23 +195,8 @@ impl Judged<'_> {
             )),
         };
         let checks = checks.iter().take(CHECKS).cloned().chain(rest);
-        self.expired.iter().cloned().chain(wrong).chain(self.skipped()).chain(checks).collect()
-    }
-
-    /// Returns that records or cells were skipped, and where the first one is.
-    fn skipped(&self) -> Option<String> {
-        let mut sources = self.analysis.sources.iter().filter(|source| source.skips.count > 0);
-        let first = sources.next()?;
-        let all = first.skips.count + sources.map(|source| source.skips.count).sum::<u64>();
-        let path = &first.path;
-        let at = first.skips.first.first().map_or_else(
-            || format!("in {path}"),
-            |skip| format!("{path}:{}: {}", skip.line, skip.reason),
-        );
-        Some(match all {
-            1 => format!("1 record or cell was skipped as unreadable, {at}"),
-            all => format!("{all} records or cells were skipped as unreadable, the first {at}"),
-        })
+        let skipped = skipped(&self.analysis.sources);
+        self.expired.iter().cloned().chain(wrong).chain(skipped).chain(checks).collect()
     }
 
     /// Returns the findings of the rules about a kernel.

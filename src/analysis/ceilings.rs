@@ -73,6 +73,7 @@ impl Roofs {
             ),
             rated_clock: clock(device.and_then(|device| device.clock_of(Pipe::Fp32Vector))),
             memory_clock: clock(device.and_then(Device::memory_clock).or(hint.max_memory_clock)),
+            highest_memory_clock: clock(hint.max_memory_clock),
             groups: Pipe::ALL.iter().map(|pipe| law::group(capability, *pipe) as f64).collect(),
             limits: limits.filter(|limits| limits.is_register_file_usual()).map(occupancy).into(),
             lacks_matrix_units: capability.is_some_and(lacks_matrix_units),

@@ -37,9 +37,7 @@ impl Analysis {
                 ));
                 continue;
             }
-            if let Some(expires) = waiver.expires
-                && today.is_some_and(|today| expires < today)
-            {
+            if let Some(expires) = Date::past(waiver.expires, today) {
                 expired.push(format!(
                     "the waiver for {:?}{of} expired on {expires}: {}",
                     waiver.kernel, waiver.reason

@@ -123,6 +123,9 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
         return Err(Failure::usage(message).help("give the launch table a folder of its own"));
     }
     let done = partitioning.write(&files)?;
+    for note in &done.notes {
+        terminal.note(Code::Input, note);
+    }
     let gone = if done.forgotten.is_empty() {
         String::new()
     } else {

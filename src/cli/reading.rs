@@ -3,6 +3,7 @@
 #[cfg(feature = "frames")]
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 
 use super::args::{Reading, Sign};
@@ -11,8 +12,8 @@ use super::guesses;
 use super::progress::Progress;
 use super::terminal::Terminal;
 use crate::ingest::{self, Input, Mapping, Options};
-use crate::model::Profile;
-use crate::plain::{self, counted};
+use crate::model::{Profile, skipped};
+use crate::plain;
 
 /// A mapping is a page of text.
 const LARGEST_MAPPING: u64 = 1 << 20;
@@ -128,9 +129,7 @@ pub(super) fn read_whole(reading: &Reading, terminal: &Terminal) -> Result<Profi
     }
     // What is written has no place that says so.
     for source in &profile.sources {
-        if let Some(first) = source.skips.first.first() {
-            let many = counted(source.skips.count, "record or cell", "records or cells");
-            let note = format!("{}: {many} skipped, the first: {first}", source.path);
+        if let Some(note) = skipped(slice::from_ref(source)) {
             terminal.note(Code::Input, &note);
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date, allows_shor
             .waivers
             .iter()
             .filter(|waiver| is_meant(trend.metric, line, waiver))
-            .partition(|waiver| waiver.expires.is_some_and(|expires| expires < today));
+            .partition(|waiver| Date::past(waiver.expires, Some(today)).is_some());
         let with_expired = || {
             let expired = expired.iter().filter_map(|waiver| waiver.expires).max();
             let expired = expired.map_or_else(String::new, |expires| {

@@ -62,4 +62,4 @@ pub use sides::kernels;
 pub(crate) use sides::kernels_by_run;
 pub use statistics::benjamini_hochberg;
 pub(crate) use statistics::{mean, squares, student_quantile, student_tail, weighted_median};
-pub use table::{Setting, compare};
+pub use table::{Setting, alone, compare};

@@ -13,7 +13,7 @@ use super::proposals;
 use super::rows::{Row, Shared, Table};
 use super::run::Run;
 use super::shifts;
-use super::sides::Joined;
+use super::sides::{Joined, kernels};
 use crate::units::{Factor, Seconds, Shift, median};
 
 /// Resolution of profilers that report whole microseconds.
@@ -109,8 +109,8 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     contributions.extend(parts.of_lone(sides, &lone));
     let Both { before: vanished, after: new } = lone;
     let coverage = table.coverage(runs, sides.before, &together, (&vanished, &proposals));
-    let baseline_side = side(baseline, sides.before, &counting.before);
-    let current_side = side(current, sides.after, &counting.after);
+    let baseline_side = side(baseline, sides.before.members.len(), &counting.before);
+    let current_side = side(current, sides.after.members.len(), &counting.after);
     let mut doubts = doubts(baseline, current);
     // A check of its own reports less work of the same kind.
     if work.shift().abs() < Shift::new(1e-9) {
@@ -285,7 +285,6 @@ fn places(order: &[bool]) -> Option<Both<Vec<f64>>> {
     Some(Both { before: of(false), after: of(true) })
 }
 
-/// A side, with the time of those of its runs that count.
 /// Whether a kernel of a run leaves out fewer first launches than the run says. Over several ranks each leaves out its own.
 fn is_warmup_partial(run: &Run) -> bool {
     let wanted = u64::from(run.warmup);
@@ -293,7 +292,14 @@ fn is_warmup_partial(run: &Run) -> bool {
     wanted > 0 && run.kernels.iter().any(|kernel| is_less(kernel.cold_launches(run.warmup)))
 }
 
-fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
+/// Returns what is said of runs that are compared with no others.
+#[must_use]
+pub fn alone(runs: &[Run]) -> Side {
+    side(runs, kernels(runs).len(), &vec![true; runs.len()])
+}
+
+/// A side, with the time of those of its runs that count.
+fn side(runs: &[Run], kernels: usize, counting: &[bool]) -> Side {
     let times: Vec<f64> = runs.iter().map(|run| run.whole_s().get()).collect();
     let counted: Vec<f64> =
         times.iter().zip(counting).filter(|(_, counts)| **counts).map(|(time, _)| *time).collect();
@@ -310,7 +316,7 @@ fn side(runs: &[Run], joined: &Joined<'_>, counting: &[bool]) -> Side {
         launches: median(&launches).unwrap_or(0.0),
         warmup: warmup(runs),
         is_warmup_partial: runs.iter().any(is_warmup_partial),
-        kernels: joined.members.len(),
+        kernels,
         commits,
         spread: shifts::deviation(&logs),
     }

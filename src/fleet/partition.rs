@@ -13,6 +13,7 @@ use super::beside::{self, Pair};
 use super::jobs::side_by_side;
 use super::manifest::{DEVICES, DeviceEntry, Manifest, NAMES, PartEntry, SourceFile, replace};
 use super::names::{Positions, RankFiles, by_rank, is_run_name};
+use super::ranks::remarks;
 use crate::analysis::{self, device_rows};
 use crate::catalog::Catalog;
 use crate::ingest::{self, IngestError, Input};
@@ -48,6 +49,8 @@ struct Done {
     part: PartEntry,
     devices: Vec<DeviceEntry>,
     names: BTreeSet<Pair>,
+    /// What must be known of its launches.
+    remarks: Vec<String>,
 }
 
 /// What was done.
@@ -65,6 +68,8 @@ pub struct Partitioned {
     pub rows: u64,
     /// The axes whose positions gave the ranks their numbers, the slowest first; empty where names have numbers.
     pub numbered_by: Vec<Arc<str>>,
+    /// What must be known of the launches of ranks that were converted, such as records that were skipped.
+    pub notes: Vec<String>,
 }
 
 /// A rank that is to be converted.
@@ -110,6 +115,8 @@ impl Partitioning<'_> {
             failed.extend(own_failed);
         }
         failed.sort_by_key(|(rank, _)| *rank);
+        parts.sort_by_key(|done| done.part.rank);
+        let notes = remarks(parts.iter().map(|done| (done.part.rank, &*done.remarks)));
         let converted = parts.len();
         // A table that stays as it is may be read-only, and without a rank there is no table.
         let forgotten = if converted > 0 || !gone.is_empty() {
@@ -124,6 +131,7 @@ impl Partitioning<'_> {
             forgotten,
             rows: manifest.parts.iter().map(|part| part.rows).sum(),
             numbered_by: numbered.by,
+            notes,
         })
     }
 
@@ -276,7 +284,7 @@ impl Partitioning<'_> {
             Ok(fs::metadata(&path)?.len())
         };
         part.bytes = write().map_err(|cause| cannot_write(&path, &cause))?;
-        Ok(Done { part, devices, names: beside::pairs(&profile) })
+        Ok(Done { part, devices, names: beside::pairs(&profile), remarks: profile.remarks() })
     }
 }
 

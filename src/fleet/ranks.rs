@@ -1,6 +1,7 @@
 //! The ranks of a job: what is known of each, and what limits their comparison.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use super::jobs::side_by_side;
@@ -44,7 +45,7 @@ impl Gathered {
         let mut notes = gaps(ranks.iter().map(|rank| &rank.id));
         notes.extend(other_devices(&ranks));
         notes.extend(copies(&ranks));
-        notes.extend(checks(&ranks));
+        notes.extend(remarks(ranks.iter().map(|rank| (&rank.id, &*rank.checks))));
         Self { partial: partial.ordered(), ranks, notes, rows }
     }
 }
@@ -60,7 +61,7 @@ pub fn summarize(
     options: &Options,
 ) -> Result<Gathered, AnalysisError> {
     let partial = Partial::of(profile, &id, catalog, options, options.ceilings)?;
-    let checks = profile.checks.as_slice().into();
+    let checks = profile.remarks().into();
     let rank = Rank { id, figures: partial.figures(), positions: Positions::new(), checks };
     let rows = profile.launches.len() as u64;
     Ok(Gathered { partial: partial.ordered(), ranks: vec![rank], notes: Vec::new(), rows })
@@ -87,16 +88,18 @@ pub(super) fn merged<T: Sync>(
 }
 
 /// Says what changes the meaning of the figures of ranks: of a few as their exports say it.
-fn checks(ranks: &[Rank]) -> Vec<String> {
+pub(super) fn remarks<'a, I: fmt::Display>(
+    ranks: impl Iterator<Item = (I, &'a [String])>,
+) -> Vec<String> {
     /// How many are said.
     const SAID: usize = 3;
-    let mut some: Vec<&Rank> = ranks.iter().filter(|rank| !rank.checks.is_empty()).collect();
+    let mut some: Vec<(I, &[String])> = ranks.filter(|(_, own)| !own.is_empty()).collect();
     let rest = some.split_off(some.len().min(SAID));
-    let of = |rank: &Rank| format!("rank {}: {}", rank.id, rank.checks.join("; "));
+    let of = |(id, own): (I, &[String])| format!("rank {id}: {}", own.join("; "));
     let mut notes: Vec<String> = some.into_iter().map(of).collect();
-    if let [first, ..] = rest.as_slice() {
+    if let [(first, _), ..] = rest.as_slice() {
         let ranks = counted(rest.len() as u64, "more rank has a note", "more ranks have a note");
-        notes.push(format!("{ranks} on its export, the first {}", first.id));
+        notes.push(format!("{ranks} on its export, the first {first}"));
     }
     notes
 }

@@ -209,7 +209,7 @@ fn check(
                 more => format!("; {more} of them are beyond bound {:?}", bound.name),
             };
             let message = format!("{key} is {seen}{of_runs}{beyond}");
-            (Verdict::Unchanged, Action::None, message, limit)
+            (Verdict::WithinBounds, Action::None, message, limit)
         }
     };
     let least = Value { value: known.least, unit: known.unit };
@@ -338,7 +338,7 @@ mod tests {
             bound(Metric::Time, None, Some(Seconds::new(milliseconds * 1e-3).into()))
         };
         assert_eq!(verdict(most(4.0)), (Verdict::Violation, Action::Fail));
-        assert_eq!(verdict(most(6.0)), (Verdict::Unchanged, Action::None));
+        assert_eq!(verdict(most(6.0)), (Verdict::WithinBounds, Action::None));
         let found = judged(most(4.0), &[run(vec![kernel("a", &[1e-3; 5])])]);
         assert_eq!(found[0].message, "time is 5.00 ms, bound \"cap\" allows at most 4.00 ms");
     }
@@ -351,10 +351,10 @@ mod tests {
         for (bound, expected) in [
             (headroom(1.4), (Verdict::Violation, Action::Fail)),
             (headroom(1.8), (Verdict::Ambiguous, Action::Warn)),
-            (headroom(2.1), (Verdict::Unchanged, Action::None)),
+            (headroom(2.1), (Verdict::WithinBounds, Action::None)),
             (roof(0.7), (Verdict::Violation, Action::Fail)),
             (roof(0.6), (Verdict::Ambiguous, Action::Warn)),
-            (roof(0.49), (Verdict::Unchanged, Action::None)),
+            (roof(0.49), (Verdict::WithinBounds, Action::None)),
         ] {
             assert_eq!(verdict(bound.clone()), expected, "{bound:?}");
         }
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn work_is_bounded_by_the_launch_and_missing_work_is_no_number() {
         let one = Some(Value { value: 1.0, unit: Dimension::Operations });
-        assert_eq!(verdict(bound(Metric::Flops, one, one)), (Verdict::Unchanged, Action::None));
+        assert_eq!(verdict(bound(Metric::Flops, one, one)), (Verdict::WithinBounds, Action::None));
         let bytes = Some(Value { value: 1.0, unit: Dimension::Bytes });
         assert_eq!(verdict(bound(Metric::Bytes, None, bytes)), (Verdict::NoData, Action::Warn));
     }
@@ -384,7 +384,7 @@ mod tests {
             checks[0].verdict
         };
         assert_eq!(of(None), Verdict::NoData);
-        assert_eq!((of(Some(0.0)), of(Some(1e-3))), (Verdict::Unchanged, Verdict::Violation));
+        assert_eq!((of(Some(0.0)), of(Some(1e-3))), (Verdict::WithinBounds, Verdict::Violation));
     }
 
     /// A kernel of whose launches none has a duration, beside one that has all of the time.
@@ -461,7 +461,7 @@ mod tests {
         assert_eq!(judged(savings, &runs).len(), 1, "links leave no savings to a roof");
         let roof = bound(Metric::Roof, Some(Share::new(0.49).into()), None);
         let checks = judged(roof.clone(), &runs);
-        assert_eq!((checks.len(), checks[0].verdict), (1, Verdict::Unchanged));
+        assert_eq!((checks.len(), checks[0].verdict), (1, Verdict::WithinBounds));
         let selector = Selector { kernel: Some("reduce".to_owned()), ..Selector::default() };
         let asleep = judged(Bound { selector: selector.clone(), ..roof }, &runs);
         assert!(asleep[0].message.contains("only communication kernels"), "{asleep:?}");
@@ -501,13 +501,13 @@ mod tests {
         let verdicts = |checks: &[Check]| checks.iter().map(|one| one.verdict).collect::<Vec<_>>();
         let runs = [one];
         let found = of(Some("uncoalesced-access"), &runs);
-        assert_eq!(verdicts(&found), [Verdict::NoData, Verdict::Unchanged]);
+        assert_eq!(verdicts(&found), [Verdict::NoData, Verdict::WithinBounds]);
         assert_eq!(
             found[0].message,
             "rule uncoalesced-access was skipped because a metric is missing, but bound \"cap\" needs it"
         );
         for rule in [Some("tail-effect"), None] {
-            assert_eq!(verdicts(&of(rule, &runs)), [Verdict::Unchanged; 2], "{rule:?}");
+            assert_eq!(verdicts(&of(rule, &runs)), [Verdict::WithinBounds; 2], "{rule:?}");
         }
         // A rule that is switched off found nothing either.
         let mut ran = runs.clone();
@@ -520,11 +520,11 @@ mod tests {
         let mut early = runs;
         early[0].skipped_rules.clear();
         early[0].kernels[0].skipped_rules = None;
-        assert_eq!(verdicts(&of(Some("uncoalesced-access"), &early)), [Verdict::Unchanged; 2]);
+        assert_eq!(verdicts(&of(Some("uncoalesced-access"), &early)), [Verdict::WithinBounds; 2]);
         // Without a time no rule looks at a kernel.
         let [mut untimed] = early;
         untimed.kernels[0].measured_s = Seconds::ZERO;
-        assert_eq!(verdicts(&of(None, &[untimed])), [Verdict::Unchanged, Verdict::NoData]);
+        assert_eq!(verdicts(&of(None, &[untimed])), [Verdict::WithinBounds, Verdict::NoData]);
     }
 
     /// Three runs take 8 ms, one 16 ms: the median is judged, as for the total, and the message counts the other run.
@@ -534,7 +534,7 @@ mod tests {
         for metric in [Metric::Time, Metric::Total] {
             let most = bound(metric, None, Some(Seconds::new(9e-3).into()));
             let [check] = &judged(most, &runs)[..] else { panic!("one check") };
-            assert_eq!(check.verdict, Verdict::Unchanged);
+            assert_eq!(check.verdict, Verdict::WithinBounds);
             assert_eq!(
                 check.message,
                 format!(

@@ -65,7 +65,12 @@ pub(super) fn withdraw(checks: &mut [Check]) {
         return;
     }
     let is_good = |verdict| {
-        let good = [Verdict::Improvement, Verdict::ImplausibleImprovement, Verdict::Unchanged];
+        let good = [
+            Verdict::Improvement,
+            Verdict::ImplausibleImprovement,
+            Verdict::Unchanged,
+            Verdict::WithinBounds,
+        ];
         good.contains(&verdict)
     };
     let of_run = checks.iter_mut().filter(|check| check.subject == Subject::Run);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::policy::{Action, Metric};
 use super::value::{Allowed, Value};
 use crate::compare::{
-    self, Comparison, Contribution, ContributionKind, MatchLevel, Measured, ProposalKind,
+    self, Comparison, Contribution, ContributionKind, MatchLevel, Measured, ProposalKind, Side,
 };
 use crate::units::{Probability, RelativeChange, Seconds, Share};
 
@@ -46,11 +46,13 @@ pub enum Verdict {
     Improvement,
     /// Within the limit.
     Unchanged,
+    /// Within a bound, which asks for no comparison.
+    WithinBounds,
 }
 
 impl Verdict {
     /// All verdicts, most severe first.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Regression,
         Self::Violation,
         Self::Ambiguous,
@@ -62,6 +64,7 @@ impl Verdict {
         Self::Vanished,
         Self::Improvement,
         Self::Unchanged,
+        Self::WithinBounds,
     ];
 
     /// Name used in reports.
@@ -79,6 +82,7 @@ impl Verdict {
             Self::Vanished => "vanished",
             Self::Improvement => "improvement",
             Self::Unchanged => "unchanged",
+            Self::WithinBounds => "within bounds",
         }
     }
 }
@@ -275,6 +279,8 @@ pub struct Decision {
     pub counts: BTreeMap<Verdict, usize>,
     /// The comparison; `None` if the policy only has bounds that need no baseline.
     pub comparison: Option<Comparison>,
+    /// The runs, where they are compared with no others.
+    pub alone: Option<Side>,
     /// Guesses at what happened to new and vanished kernels.
     pub guesses: Vec<Guess>,
     /// Sensitivity: the slowdown that is detected in kernels covering half the time of all kernels
@@ -299,6 +305,7 @@ impl Decision {
             checks: Vec::new(),
             counts: BTreeMap::new(),
             comparison: None,
+            alone: None,
             guesses: Vec::new(),
             detectable: None,
             method: Vec::new(),

@@ -5,7 +5,7 @@ use super::decision::{
 };
 use super::policy::{Action, Metric, Normalize, Policy};
 use super::{bounds, coverage, damaged, idle, kernels, presence, whole, words};
-use crate::compare::{self, Basis, Comparison, Lone, Run};
+use crate::compare::{self, Basis, Comparison, Lone, Run, Side};
 use crate::model::Date;
 use crate::units::{Seconds, Shift, change_limit};
 
@@ -34,7 +34,7 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
     let (baseline, current) = (sifted.baseline.as_ref(), sifted.current.as_ref());
     let there: Vec<Lone> = compare::kernels(current);
     let mut found = if baseline.is_empty() {
-        Found::default()
+        Found { alone: Some(compare::alone(current)), ..Found::default() }
     } else {
         let sides = compare::Setting {
             noise: policy.noise,
@@ -84,6 +84,8 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
 pub(super) struct Found {
     pub(super) checks: Vec<Check>,
     pub(super) comparison: Option<Comparison>,
+    /// The runs, where they are compared with no others.
+    alone: Option<Side>,
     guesses: Vec<Guess>,
     detectable: Option<Detectable>,
     method: Vec<String>,
@@ -214,6 +216,7 @@ impl Found {
             method: method(&comparison, policy),
             notes,
             comparison: Some(comparison),
+            alone: None,
         }
     }
 
@@ -231,6 +234,7 @@ impl Found {
             counts: counted(&self.checks),
             checks: self.checks,
             comparison: self.comparison,
+            alone: self.alone,
             guesses: self.guesses,
             detectable: self.detectable,
             method: self.method,

@@ -245,11 +245,6 @@ pub struct GateWaiver {
 }
 
 impl GateWaiver {
-    /// Whether it has not expired on this day; on no day it has.
-    pub(super) fn holds(&self, today: Option<Date>) -> bool {
-        self.expires.zip(today).is_none_or(|(expires, today)| expires >= today)
-    }
-
     /// What it is for, in words.
     pub(super) fn of(&self) -> String {
         let Selector { kernel, operator, category } = &self.selector;

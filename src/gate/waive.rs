@@ -93,7 +93,7 @@ impl Found {
             let fitting: Vec<usize> = (0..self.checks.len())
                 .filter(|at| fits(&self.checks[*at]) && self.checks[*at].action > Action::Notice)
                 .collect();
-            if let Some(expires) = waiver.expires.filter(|_| !waiver.holds(today)) {
+            if let Some(expires) = Date::past(waiver.expires, today) {
                 self.notes.push(format!(
                     "the waiver for {of}{owner} expired on {expires} and has no effect: {}",
                     waiver.reason
@@ -138,7 +138,7 @@ impl Found {
         let Some(comparison) = &self.comparison else { return Vec::new() };
         let Some(split) = &comparison.common.split else { return Vec::new() };
         let is_for = |waiver: &GateWaiver, change: &Change| {
-            waiver.holds(today)
+            Date::past(waiver.expires, today).is_none()
                 && waiver.metric.is_none_or(|metric| metric == Metric::Time)
                 && waiver.selector.fits(&change.name, &change.after)
         };

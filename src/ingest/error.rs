@@ -57,8 +57,9 @@ impl IngestError {
         let link = link.map(|to| format!(" (a link to {}, which is not there)", to.display()));
         let near = || nearest(path).map(|near| format!(" (did you mean {near}?)"));
         let near = link.or_else(near);
-        let message = format!("no such file: {}{}", path.display(), near.unwrap_or_default());
-        Self::new("", message).help("check the path; a folder or a quoted pattern works too")
+        let message = format!("no such file{}", near.unwrap_or_default());
+        Self::new(path.display(), message)
+            .help("check the path; a folder or a quoted pattern works too")
     }
 
     /// The same error at a line, counted from 1.
@@ -208,7 +209,7 @@ mod tests {
         let error = IngestError::missing(&near).to_string();
         let meant = folder.path().join("runs.csv");
         let expected =
-            format!("no such file: {} (did you mean {}?)", near.display(), meant.display());
+            format!("{}: no such file (did you mean {}?)", near.display(), meant.display());
         assert_eq!(error, expected);
         let far = folder.path().join("profile.ncu-rep");
         assert!(!IngestError::missing(&far).to_string().contains("did you mean"));

@@ -30,6 +30,7 @@ pub(crate) fn roofs<N: Number>(column: impl Fn(&str) -> Maybe<N, N>) -> Roofs<N>
         highest_clock: column("highest_sm_clock_hz"),
         rated_clock: column("rated_sm_clock_hz"),
         memory_clock: column("rated_memory_clock_hz"),
+        highest_memory_clock: column("highest_memory_clock_hz"),
         groups: Pipe::ALL.iter().map(|pipe| column(&group(*pipe)).unwrap_or(N::of(0.0))).collect(),
         limits: limits.map(|((warps, blocks), (shared_bytes, (reserved, granularity)))| Limits {
             warps,
@@ -96,6 +97,7 @@ pub(crate) fn figures(roofs: &Roofs<f64>) -> Vec<(String, Option<f64>)> {
         ("highest_sm_clock_hz", roofs.highest_clock.option()),
         ("rated_sm_clock_hz", roofs.rated_clock.option()),
         ("rated_memory_clock_hz", roofs.memory_clock.option()),
+        ("highest_memory_clock_hz", roofs.highest_memory_clock.option()),
         ("lacks_matrix_units", Some(f64::from(u8::from(roofs.lacks_matrix_units)))),
         ("on_chip_bytes_per_clock", roofs.on_chip.option()),
         ("roof_system", roofs.system.option()),

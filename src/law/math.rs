@@ -67,7 +67,7 @@ pub(super) fn math<N: Number, R: Reading<N>>(
     nature: Nature<N>,
     instrument: Instrument<N>,
 ) {
-    let counts = counts(judged, scene, instrument);
+    let counts = counts(judged, scene, nature, instrument);
     let busy = scene.sm_busy();
     // The busiest unit needed its time, whatever the roofs are.
     let lacks_peak = judged.lacks_peak;
@@ -107,6 +107,7 @@ pub(super) fn math<N: Number, R: Reading<N>>(
 fn counts<N: Number, R: Reading<N>>(
     judged: &mut Judged<N>,
     scene: &Scene<'_, N, R>,
+    nature: Nature<N>,
     instrument: Instrument<N>,
 ) -> Counts<N> {
     let (launch, roofs, set) = (scene.launch, scene.roofs, scene.set);
@@ -127,7 +128,8 @@ fn counts<N: Number, R: Reading<N>>(
         judged.algorithmic = judged.algorithmic | is_algorithmic;
         let time = Maybe::only_if(is_some, || {
             counted.and_then(|one| {
-                let time = work_time(pipe, one.value, |pipe| roofs.peak(launch, pipe, set));
+                let peak = |pipe| roofs.peak(launch, pipe, set);
+                let time = work_time(pipe, one.value, nature.moves_data, peak);
                 time.map(|time| time.times(one.origin.low, one.origin.high))
             })
         });
@@ -212,9 +214,11 @@ fn open<N: Number, R: Reading<N>>(
     )
 }
 
-/// Pipes that work of unstated precision most often runs on, besides FP32.
-const USUAL: [Pipe; 5] =
-    [Pipe::Fp16Vector, Pipe::Bf16Vector, Pipe::Fp16Matrix, Pipe::Bf16Matrix, Pipe::Tf32Matrix];
+/// Lanes that work of unstated precision most often runs on, besides FP32.
+const LANES: [Pipe; 2] = [Pipe::Fp16Vector, Pipe::Bf16Vector];
+
+/// Matrix pipes that it most often runs on.
+const USUAL: [Pipe; 3] = [Pipe::Fp16Matrix, Pipe::Bf16Matrix, Pipe::Tf32Matrix];
 
 /// Faster ones, on which it may have run.
 const FAST: [Pipe; 5] = [
@@ -226,10 +230,12 @@ const FAST: [Pipe; 5] = [
 ];
 
 /// Returns the time of work on one pipe. Work of unstated precision takes at most the time on FP32; the time on the
-/// fastest roof of the usual precisions is used, and only one below that on the fastest of all is impossible.
+/// fastest roof of the usual precisions is used, and only one below that on the fastest of all is impossible. Kernels
+/// that by their name move data, or compute little per element, multiply no matrices: the fastest lanes are used.
 pub(crate) fn work_time<N: Number>(
     pipe: Pipe,
     operations: N,
+    moves_data: N::Truth,
     peak: impl Fn(Pipe) -> Maybe<N, N>,
 ) -> Maybe<N, Interval<N>> {
     if pipe != Pipe::Unstated {
@@ -242,7 +248,9 @@ pub(crate) fn work_time<N: Number>(
                 pipes.iter().map(|pipe| peak(*pipe).map(|peak| formula::time(operations, peak)));
             times.fold(from, |fastest, time| time.map_or(fastest, |time| fastest.min(time)))
         };
-        let value = fastest(&USUAL, slow);
-        Interval { low: fastest(&FAST, value), value, likely: slow, high: slow }
+        let on_lanes = fastest(&LANES, slow);
+        let usual = fastest(&USUAL, on_lanes);
+        let value = N::select(moves_data, || on_lanes, || usual);
+        Interval { low: fastest(&FAST, usual), value, likely: slow, high: slow }
     })
 }

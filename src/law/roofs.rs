@@ -27,6 +27,8 @@ pub(crate) struct Roofs<N: Number> {
     pub(crate) rated_clock: Maybe<N, N>,
     /// Memory clock at which the bandwidth is quoted.
     pub(crate) memory_clock: Maybe<N, N>,
+    /// Highest memory clock by the export.
+    pub(crate) highest_memory_clock: Maybe<N, N>,
     /// Group of each pipe, in the order of [`Pipe::ALL`]; see [`group`].
     pub(crate) groups: Vec<N>,
     pub(crate) limits: Maybe<N, Limits<N>>,
@@ -173,7 +175,10 @@ impl<N: Number> Roofs<N> {
     /// measured.
     pub(crate) fn dram(&self, launch: &impl Reading<N>, set: N::Choice<CeilingSet>) -> Maybe<N, N> {
         let is_spec = N::is(set, CeilingSet::Spec);
-        let own = Maybe::only_if(!is_spec, || launch.value(Quantity::DramBandwidth));
+        let own = Maybe::only_if(!is_spec, || {
+            let peak = launch.value(Quantity::DramBandwidth);
+            peak.map(|peak| peak / self.dram_excess(launch))
+        });
         let value = own.or_else(|| {
             self.dram.map(|roof| {
                 let is_scaled = !is_spec & !self.is_derived;
@@ -322,6 +327,17 @@ impl<N: Number> Roofs<N> {
             .map(|(seen, rated)| seen / rated)
             .filter(|scale| N::of(0.5).at_most(scale) & scale.at_most(N::of(1.02)));
         scale.map_or(one, |scale| scale.min(one))
+    }
+
+    /// Returns the measured over the highest memory clock where it is above it, else 1. Short launches count cycles
+    /// and time in different passes; beyond a tenth the profiler counts at another multiple of the driver's clock.
+    fn dram_excess(&self, launch: &impl Reading<N>) -> N {
+        let one = N::of(1.0);
+        let clocks = launch.value(Quantity::DramClock).zip(self.highest_memory_clock);
+        let excess = clocks
+            .map(|(seen, highest)| seen / highest)
+            .filter(|excess| one.less(excess) & excess.at_most(N::of(1.1)));
+        excess.unwrap_or(one)
     }
 
     /// Returns the achievable share of a compute roof.

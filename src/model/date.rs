@@ -27,6 +27,12 @@ impl Date {
         NaiveDate::from_ymd_opt(year, month, day).map(Self)
     }
 
+    /// Returns the last day of what expires if it is over today; without a date of today nothing is.
+    #[must_use]
+    pub fn past(last: Option<Self>, today: Option<Self>) -> Option<Self> {
+        last.filter(|last| today.is_some_and(|today| *last < today))
+    }
+
     /// Wraps a date of `chrono`.
     #[cfg(feature = "gate")]
     pub(crate) const fn of(day: NaiveDate) -> Self {

@@ -45,6 +45,7 @@ pub use quantity::Quantity;
 pub use reached::Reached;
 pub use shapes::{Dim3, Shape};
 pub(crate) use short::elide;
+pub(crate) use source::skipped;
 pub use source::{DeviceHint, HintId, Mended, Recorded, Skip, Skips, Source};
 pub use text::Text;
 pub(crate) use text::Texts;
@@ -100,6 +101,12 @@ impl Profile {
     pub fn check(&mut self, note: String) {
         self.notes.push(note.clone());
         self.checks.push(note);
+    }
+
+    /// Returns what must be known of the launches wherever they go: the checks, and that records were skipped.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        self.checks.iter().cloned().chain(skipped(&self.sources)).collect()
     }
 
     /// Returns the id of a device description, adding it if it is new. A zero, which drivers give

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Reached;
 use super::profiler::Profiler;
+use crate::plain::counted;
 use crate::units::{Bytes, FASTEST_CLOCK, Hertz, Seconds};
 
 /// What a file records of the time of its GPUs.
@@ -121,6 +122,17 @@ pub struct Skip {
     pub text: String,
     /// Why it could not be used, in lowercase.
     pub reason: String,
+}
+
+/// Says how many records or cells of files were skipped, and where the first one is; `None` if none was.
+pub(crate) fn skipped(sources: &[Source]) -> Option<String> {
+    let of_each = || sources.iter().filter(|source| source.skips.count > 0);
+    let first = of_each().next()?;
+    let all = of_each().map(|source| source.skips.count).sum();
+    let many = counted(all, "record or cell was", "records or cells were");
+    let the_first = if all == 1 { "" } else { "the first " };
+    let at = first.skips.first.first().map_or_else(String::new, |skip| format!(", {skip}"));
+    Some(format!("{many} skipped as unreadable, {the_first}in {}{at}", first.path))
 }
 
 /// Where it is, what is wrong and the text: `line 3: column "Stream": not a whole number ("x")`.

@@ -367,7 +367,13 @@ fn page(entry: &Entry, now: Moment, top: usize, style: &Style) -> Vec<Block> {
         ("launches", Some(format!("{}, {} with a duration", run.launches, run.timed_launches))),
         (
             "warm-up excluded",
-            Some(format!("{} of each kernel", count(run.warmup.into(), "launch", "launches"))),
+            match run.warmup {
+                0 => Some("none".to_owned()),
+                most => Some(format!(
+                    "up to {} of each kernel",
+                    count(most.into(), "launch", "launches")
+                )),
+            },
         ),
         ("kernels", Some(run.kernels.len().to_string())),
         ("headroom", headroom),

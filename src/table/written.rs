@@ -206,8 +206,9 @@ impl<'p> Table<'p> {
             ("inputs".to_owned(), inputs.join("; ")),
             ("notes".to_owned(), profile.notes.join("; ")),
         ];
-        if !profile.checks.is_empty() {
-            head.push((CHECKS.to_owned(), profile.checks.join("\n")));
+        let remarks = profile.remarks();
+        if !remarks.is_empty() {
+            head.push((CHECKS.to_owned(), remarks.join("\n")));
         }
         head.append(&mut self.metadata);
         self.metadata = head;

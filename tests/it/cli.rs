@@ -111,7 +111,7 @@ fn exit_codes_are_as_documented() {
         (vec!["demo", "--devices", "no-such.toml"], 2, "device file"),
         (vec![demo(), "--map", "no-such.toml"], 2, "cannot read the mapping"),
         (vec!["rules", "low-ocupancy"], 2, "did you mean"),
-        (vec!["no-such-file.csv"], 3, "no such file: no-such-file.csv"),
+        (vec!["no-such-file.csv"], 3, "no-such-file.csv: no such file"),
         (vec!["no-such-*.csv"], 3, "no file fits"),
         (vec!["docs/pictures"], 3, "holds no export"),
         (vec!["fixtures/bad/empty.csv"], 3, "empty"),

@@ -279,7 +279,7 @@ fn what_is_saved_already_or_cannot_be_kept_is_refused() {
         (vec!["run.csv", "--name", "../b"], 2, "invalid baseline name"),
         (vec!["run.csv", "--store", "."], 2, "contains other files"),
         (vec!["run.csv", "--date", "yesterday"], 2, "invalid time"),
-        (vec!["no-such.csv"], 3, "no such file: no-such.csv"),
+        (vec!["no-such.csv"], 3, "no-such.csv: no such file"),
     ] {
         let run = save(&arguments);
         assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{arguments:?}: {}", run.stderr);

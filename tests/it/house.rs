@@ -109,7 +109,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("scalar", &[]),
     ("roofline", &["units", "scalar"]),
-    ("model", &["units"]),
+    ("model", &["plain", "units"]),
     ("law", &["scalar", "roofline", "model"]),
     ("table", &["json", "plain", "units", "model"]),
     ("catalog", &["json", "plain", "units", "roofline", "model"]),

@@ -55,6 +55,7 @@ mod predict;
 mod profiles;
 mod program;
 mod ranking;
+mod roofs;
 mod rule_coverage;
 mod rules;
 mod run_rules;

@@ -97,7 +97,8 @@ impl There<'_> {
         let mut times: Vec<(usize, Seconds)> = Vec::new();
         for work in judged.work.iter().filter(|work| work.operations.get() > 0.0) {
             let peak = |pipe| self.peak(pipe, scene).map(FlopsPerSecond::get).into();
-            let time = work_time(work.pipe, work.operations.get(), peak).option();
+            let moves_data = scene.nature.moves_data;
+            let time = work_time(work.pipe, work.operations.get(), moves_data, peak).option();
             let time = time.ok_or_else(|| self.lacks(work.pipe))?;
             times.push((self.roofs.group(work.pipe), Seconds::new(time.value)));
         }

@@ -53,7 +53,7 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
     let instruments = Instruments::of(profile);
     let mut last: Option<Member> = None;
     let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
-    analysis.each_launch(profile, |position, launch, judged| {
+    analysis.each_launch(profile, |position, launch, _, judged| {
         let roofs = &analysis.devices[kernels[position].device].roofs;
         let group = |pipe: Pipe| roofs.group(pipe);
         let cost = instruments.fixed_cost(launch.head.source);

@@ -12,6 +12,7 @@ use sums::{Sums, Times};
 use super::law::{Alike, Judged};
 use super::{Analysis, CeilingSet, DeviceUse, Instruments, Kernel, State};
 use crate::catalog::{CatalogError, Device};
+use crate::law::Nature;
 use crate::model::{Launch, Profile, Text};
 use crate::roofline::{self, Limiter};
 use crate::units::{ExactSum, Seconds};
@@ -158,6 +159,8 @@ impl Sides {
 struct Scene<'a> {
     kernel: &'a Kernel,
     launch: &'a Launch<'a>,
+    /// What its name says of its work.
+    nature: Nature<f64>,
     judged: &'a Judged,
     ran: &'a DeviceUse,
     /// Ceilings with which it was judged.
@@ -240,7 +243,7 @@ fn sums(
         return sums;
     }
     let instruments = Instruments::of(profile);
-    analysis.each_launch(profile, |position, launch, judged| {
+    analysis.each_launch(profile, |position, launch, nature, judged| {
         let (Some((time, _)), Some(times)) = (launch.duration(), &judged.times) else { return };
         if times.is_faster {
             return;
@@ -250,7 +253,7 @@ fn sums(
         let count = f64::from(launch.head.count);
         let kernel = &kernels[position];
         let ran = &analysis.devices[kernel.device];
-        let scene = Scene { kernel, launch, judged, ran, set: analysis.ceilings };
+        let scene = Scene { kernel, launch, nature, judged, ran, set: analysis.ceilings };
         for (law, sums) in laws.iter().zip(&mut sums) {
             let Some(law) = law else { continue };
             let sum = &mut sums[position];
@@ -411,14 +414,18 @@ fn totals(kernels: &[Kernel], outcomes: &[Outcome], is_elsewhere: bool) -> WhatI
 
 impl Analysis {
     /// Judges every launch again and visits it with the index of its kernel.
-    fn each_launch(&self, profile: &Profile, mut visit: impl FnMut(usize, &Launch<'_>, &Judged)) {
+    fn each_launch(
+        &self,
+        profile: &Profile,
+        mut visit: impl FnMut(usize, &Launch<'_>, Nature<f64>, &Judged),
+    ) {
         let instruments = Instruments::of(profile);
         self.each_with_nature(profile, |position, launch, nature| {
             let device = self.of_hint[launch.head.device.position()];
             let instrument = instruments.get(launch.head.source);
             let roofs = &self.devices[device].roofs;
             let mut alike = Alike::judge(launch, roofs, self.ceilings, nature, instrument);
-            visit(position, launch, alike.with_time_of(launch));
+            visit(position, launch, nature, alike.with_time_of(launch));
         });
     }
 }

@@ -17,8 +17,9 @@ const WORTH_A_TABLE: f64 = 0.005;
 pub(super) fn section(report: &GateReport<'_>, document: &mut Document) {
     let Some(both) = &report.decision.comparison else { return };
     let checks = &report.decision.checks;
-    let of_total =
-        checks.iter().find(|check| check.metric == Metric::Total && check.subject == Subject::Run);
+    let of_total = checks
+        .iter()
+        .find(|check| check.rule == Metric::Total.key() && check.subject == Subject::Run);
     let has_moved = of_total.is_some_and(|check| check.verdict != Verdict::Unchanged);
     let least = both.baseline.time_s * WORTH_A_TABLE;
     let parts = &both.contributions.parts;

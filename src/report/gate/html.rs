@@ -242,7 +242,11 @@ fn is_worse(check: &Check) -> bool {
 fn is_sure(check: &Check) -> bool {
     !matches!(
         check.verdict,
-        Verdict::Unchanged | Verdict::Ambiguous | Verdict::Incomparable | Verdict::NoData
+        Verdict::Unchanged
+            | Verdict::WithinBounds
+            | Verdict::Ambiguous
+            | Verdict::Incomparable
+            | Verdict::NoData
     )
 }
 
@@ -284,7 +288,7 @@ fn row(one: &Move<'_>, kind: &str, most: f64, style: &Style) -> String {
     let tone = match check.verdict {
         Verdict::Regression | Verdict::Violation => " is-bad",
         Verdict::Improvement => " is-good",
-        Verdict::Unchanged => "",
+        Verdict::Unchanged | Verdict::WithinBounds => "",
         _ => " is-doubt",
     };
     let width = one.size() / most * 100.0;

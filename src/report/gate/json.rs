@@ -53,6 +53,8 @@ struct Document<'a> {
     checks: Vec<CheckDocument<'a>>,
     /// The comparison of both sides; `null` if only bounds were checked, which need no baseline.
     comparison: Option<ComparisonDocument<'a>>,
+    /// The runs, if only bounds were checked; else they are in the comparison.
+    current: Option<&'a Side>,
     /// Guesses at what happened to new and vanished kernels; they never affect a verdict.
     guesses: &'a [Guess],
     /// Sensitivity: the relative slowdown that would be detected in kernels covering half the run
@@ -220,6 +222,7 @@ fn document<'a>(report: &GateReport<'a>) -> Document<'a> {
         counts: Verdict::ALL.iter().filter_map(counted).collect(),
         checks: checks.collect(),
         comparison: decision.comparison.as_ref().map(comparison),
+        current: decision.alone.as_ref(),
         guesses: &decision.guesses,
         detectable_change: decision.detectable.map(|seen| seen.change),
         detectable_power: decision.detectable.map(|seen| seen.power),
@@ -243,6 +246,7 @@ fn key(verdict: Verdict) -> &'static str {
         Verdict::Vanished => "vanished",
         Verdict::Improvement => "improvement",
         Verdict::Unchanged => "unchanged",
+        Verdict::WithinBounds => "within_bounds",
     }
 }
 

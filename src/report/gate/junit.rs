@@ -124,7 +124,8 @@ fn case_of(report: &GateReport<'_>, check: &Check, names: &mut Names) -> TestCas
 /// Returns the status of a case: it fails only if it fails the gate; uncertain, new, vanished and
 /// waived checks are skipped.
 fn status(report: &GateReport<'_>, check: &Check) -> TestCaseStatus {
-    let is_fine = matches!(check.verdict, Verdict::Improvement | Verdict::Unchanged);
+    let fine = [Verdict::Improvement, Verdict::Unchanged, Verdict::WithinBounds];
+    let is_fine = fine.contains(&check.verdict);
     match check.action {
         _ if check.waived.is_some() => TestCaseStatus::skipped(),
         Action::Fail if report.can_fail() => TestCaseStatus::non_success(NonSuccessKind::Failure),

@@ -160,6 +160,7 @@ pub(super) fn head(report: &GateReport<'_>) -> Vec<Fact> {
         lines.push(Fact::new("Baseline", side(&both.baseline)));
         lines.push(Fact::new("Current", side(&both.current)));
     }
+    lines.extend(decision.alone.as_ref().map(|alone| Fact::new("Current", side(alone))));
     lines
 }
 

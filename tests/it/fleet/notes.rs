@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::program;
+use super::{program, rank};
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
@@ -180,4 +180,40 @@ fn a_gate_fails_where_one_rank_ends_early() {
         "{}",
         noise.stderr
     );
+}
+
+/// A record that no launch could be made of is lost where the export is: what is made of it must say so.
+#[test]
+fn what_was_skipped_is_said_by_tables_and_summaries() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [0, 1].map(|one| rank(folder.path(), one, 1.0));
+    let mut lines: Vec<String> =
+        fs::read_to_string(&files[1]).unwrap().lines().map(str::to_owned).collect();
+    // The record of a launch ends after its number.
+    lines[9] = "\"7\"".to_owned();
+    fs::write(&files[1], lines.join("\n") + "\n").unwrap();
+    let said = format!(
+        "1 record or cell was skipped as unreadable, in {}, line 10:",
+        files[1].display()
+    );
+    let run = |arguments: &[&str]| {
+        let done = program::run(arguments);
+        assert_eq!(done.code, 0, "{arguments:?}: {}", done.stderr);
+        done
+    };
+    let table = text(folder.path()) + "/launches/";
+    let done = run(&["convert", &text(&files[0]), &text(&files[1]), "-o", &table]);
+    assert!(done.stderr.contains(&format!("note: rank 1: {said}")), "{}", done.stderr);
+    let summary = text(&folder.path().join("1.partial.json"));
+    assert!(run(&["summarize", &text(&files[1]), "-o", &summary]).stderr.contains(&said));
+    for whole in [&table, &summary] {
+        let done = run(&["fleet", whole]);
+        assert!(done.stdout.contains(&format!("rank run/1: {said}")), "{whole}: {}", done.stdout);
+    }
+    for name in ["one.json", "one.parquet"] {
+        let one = text(&folder.path().join(name));
+        run(&["convert", &text(&files[1]), "-o", &one]);
+        let done = run(&["analyze", &one]);
+        assert!(done.stdout.contains(&format!("Check        {said}")), "{name}: {}", done.stdout);
+    }
 }

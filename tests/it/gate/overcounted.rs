@@ -38,7 +38,7 @@ fn a_bound_on_the_roof_is_passed_only_by_what_is_certain() {
         assert_eq!(found.code, 0, "{}", found.err);
         found.out
     };
-    assert!(bound("").contains("1 unchanged"), "{}", bound(""));
+    assert!(bound("").contains("1 within bounds"), "{}", bound(""));
     let open = bound(", low = 0.1");
     assert!(open.contains("ambiguous: k: roof is 9.0–89.6%"), "{open}");
 }

@@ -374,6 +374,7 @@ pub(crate) fn full() -> Decision {
         counts: counts(&checks),
         checks,
         comparison: Some(comparison()),
+        alone: None,
         guesses: vec![Guess {
             kind: ProposalKind::Rename,
             before: vec![NAMES[7].to_owned()],
@@ -432,6 +433,7 @@ pub(crate) fn empty() -> Decision {
         checks: Vec::new(),
         counts: BTreeMap::new(),
         comparison: None,
+        alone: None,
         guesses: Vec::new(),
         detectable: None,
         method: Vec::new(),

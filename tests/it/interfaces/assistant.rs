@@ -156,7 +156,7 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
         ("analyze", json!({ "files": [DEMO], "output": "x.html" }), "unknown argument"),
         ("analyze", json!({ "files": [DEMO], "top": 0 }), "1 or more"),
         ("analyze", json!({ "files": [DEMO], "kernels": [7.5, {}] }), "text"),
-        ("analyze", json!({ "files": ["--version"] }), "no such file: --version"),
+        ("analyze", json!({ "files": ["--version"] }), "--version: no such file"),
         ("analyze", json!({ "files": [DEMO], "device": "-o=x.html" }), "unknown device"),
         ("explain", json!({ "rule": "tail-efect" }), "did you mean"),
         ("predict", json!({ "kernel": "gemm", "sizes": { "m": 1 }, "device": "L4" }), "needs"),
