@@ -9,8 +9,7 @@ use crate::catalog::Catalog;
 use crate::compare::Run;
 use crate::config::Config;
 use crate::model::{Date, Profile, skipped};
-use crate::rules::{self, Confidence, DEVICE_MISMATCH, Finding, Findings};
-use crate::units::Seconds;
+use crate::rules::{self, DEVICE_MISMATCH, Finding, Findings};
 
 /// Everything needed to judge profiles: devices, options, configuration, date.
 ///
@@ -144,17 +143,8 @@ impl Session {
 
 /// Limits the sums to savings with a certain cause, and keeps findings aligned with their kernels.
 fn settle(analysis: &mut Analysis, findings: &mut Findings) {
-    let least = rules::least_shown(analysis.totals.measured);
-    // Smaller ones are shown of flagged kernels only: the threshold would change what can be won.
-    let is_sure = |finding: &&Finding| {
-        finding.confidence == Confidence::High && finding.at_stake_s >= least.get()
-    };
-    let accounted = |position: usize| {
-        let sure = findings.of(position).iter().filter(is_sure);
-        Seconds::new(sure.map(|one| one.at_stake_s).fold(0.0, f64::max))
-    };
     let before: Vec<usize> = analysis.kernels.iter().map(|kernel| kernel.longest).collect();
-    if analysis.leave_sure(accounted) {
+    if analysis.leave_sure(|position| findings.accounted(position)) {
         // Kernels changed places; the longest launch of one is of no other.
         let before = before.iter().enumerate().map(|(position, longest)| (*longest, position));
         let before: HashMap<usize, usize> = before.collect();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Analysis;
-use crate::model::{Profile, Quantity};
+use super::{Analysis, Kernel};
+use crate::model::{HintId, Launch, Profile, Quantity};
 use crate::units::Seconds;
 
 /// A launch on the timeline of its GPU, in nanoseconds.
@@ -13,42 +13,49 @@ struct Placed {
     kernel: usize,
 }
 
-impl Analysis {
-    /// Sets how long each kernel ran beside others. Only timelines tell: a profiler that measures launch by launch lets
-    /// nothing else run.
-    pub(super) fn place_beside(&mut self, profile: &Profile) {
-        if self.timelines.is_empty() {
-            return;
-        }
-        let known: Vec<(usize, usize)> =
-            self.timelines.iter().map(|one| (one.source, one.device)).collect();
-        let mut placed: BTreeMap<_, Vec<Placed>> = BTreeMap::new();
-        self.each_grouped(profile, |kernel, launch| {
-            let head = &launch.head;
-            let device = self.of_hint.get(head.device.position()).copied().unwrap_or(0);
-            let (true, Some(start)) =
-                (known.contains(&(usize::from(head.source), device)), head.start)
-            else {
-                return;
-            };
-            let time =
-                launch.value(Quantity::Duration).map_or(0, |time| (time * 1e9).round() as u64);
-            let end = start.saturating_add(time);
-            placed.entry((head.source, head.device)).or_default().push(Placed {
-                start,
-                end,
-                kernel,
-            });
-        });
-        let mut beside = vec![0_u64; self.kernels.len()];
-        for launches in placed.values_mut() {
+/// The launches that have a place in time, by file and GPU. A profiler that measures launch by launch lets nothing else
+/// run: its launches do not overlap.
+#[derive(Default)]
+pub(super) struct Beside(BTreeMap<(u16, HintId), Vec<Placed>>);
+
+impl Beside {
+    /// Adds a launch of a kernel.
+    pub(super) fn add(&mut self, launch: &Launch<'_>, kernel: usize) {
+        let head = &launch.head;
+        let Some(start) = head.start else { return };
+        let time = launch.value(Quantity::Duration).map_or(0, |time| (time * 1e9).round() as u64);
+        let placed = Placed { start, end: start.saturating_add(time), kernel };
+        self.0.entry((head.source, head.device)).or_default().push(placed);
+    }
+
+    /// Returns how long each of so many kernels ran beside others, in nanoseconds.
+    pub(super) fn times(mut self, kernels: usize) -> Vec<u64> {
+        let mut beside = vec![0_u64; kernels];
+        for launches in self.0.values_mut() {
             add_beside(launches, &mut beside);
         }
-        for (kernel, time) in self.kernels.iter_mut().zip(beside) {
-            if time > 0 {
-                let time = Seconds::new(time as f64 * 1e-9).min(kernel.measured);
-                kernel.extras.get_or_insert_default().beside = time;
-            }
+        beside
+    }
+}
+
+impl Kernel {
+    /// Sets how long it ran beside others.
+    pub(super) fn place_beside(&mut self, nanoseconds: u64) {
+        if nanoseconds > 0 {
+            let time = Seconds::new(nanoseconds as f64 * 1e-9).min(self.measured);
+            self.extras.get_or_insert_default().beside = time;
+        }
+    }
+}
+
+impl Analysis {
+    /// Sets how long each kernel ran beside others.
+    pub(super) fn place_beside(&mut self, profile: &Profile) {
+        let mut placed = Beside::default();
+        self.each_grouped(profile, |kernel, launch| placed.add(launch, kernel));
+        let times = placed.times(self.kernels.len());
+        for (kernel, time) in self.kernels.iter_mut().zip(times) {
+            kernel.place_beside(time);
         }
     }
 }

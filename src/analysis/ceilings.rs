@@ -44,7 +44,7 @@ impl Roofs {
             let achievable = share(reached, value);
             Some(law::Roof { value, clock: Maybe::missing(), achievable })
         });
-        let derived = observed.dram.filter(|_| dram.is_none());
+        let derived = observed.dram.filter(|peak| dram.is_none() && peak.is_whole());
         let of_export = |peak: DerivedPeak| law::Roof {
             value: peak.value.get(),
             clock: Maybe::missing(),

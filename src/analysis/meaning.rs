@@ -1,5 +1,6 @@
 //! Describes what the state of a kernel means for the user.
 
+use super::confidence::Confidence;
 use super::kernel::Binding;
 use super::{Kernel, State};
 use crate::model::{MemoryLevel, OriginKind, Pipe, Quantity};
@@ -104,6 +105,12 @@ fn bound(kernel: &Kernel, by_roof: &str, side: &str) -> String {
 fn does_less(kernel: &Kernel) -> bool {
     kernel.provenance == Some(OriginKind::Algorithmic)
         && kernel.headroom().is_some_and(|headroom| headroom < 0.97)
+}
+
+/// Whether nothing but how busy its SMs were says that it is near its roofline: what was counted leaves it far.
+fn is_near_by_units(kernel: &Kernel) -> bool {
+    kernel.confidence == Some(Confidence::Possible)
+        && kernel.headroom().is_some_and(|headroom| headroom > roofline::NEAR)
 }
 
 /// Says that warps wait, where work and utilization together leave every unit idle.
@@ -221,9 +228,11 @@ fn by_limiter(kernel: &Kernel) -> String {
             Winograd and reuse in a cache do, so how far it is from its roof is not known"
                 .to_owned()
         }
-        State::NearRoofline if kernel.is_by_busy_time() => "the SMs are busy: which pipe is, and \
+        State::NearRoofline if kernel.is_by_busy_time() || is_near_by_units(kernel) => {
+            "the SMs are busy: which pipe is, and \
             whether with useful work, shows only where operations and pipes are counted"
-            .to_owned(),
+                .to_owned()
+        }
         State::NearRoofline if kernel.may_be_overcounted() => {
             let is_unstated = kernel.work.iter().any(|work| work.pipe == Pipe::Unstated)
                 && kernel.math_time >= kernel.memory_time;
@@ -361,6 +370,26 @@ mod tests {
         assert!(lacking.iter().any(|lack| lack.need.what == "FP32 operations"));
         // Next to nothing is certainly needed.
         assert_eq!(launch("61.6e3").headroom_ends().unwrap().0, f64::INFINITY);
+    }
+
+    /// FP32 work of 100 of 400 µs was counted, and SMs were busy for 93% of the time: with what, nobody knows.
+    #[test]
+    fn busy_multiprocessors_alone_make_no_kernel_near_its_roofline() {
+        let table = |doubles: &str| {
+            format!(
+                "source,source_format,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,\
+                 dram_bytes,sm_throughput,flops_fp32_vector,flops_fp32_vector_origin,flops_fp64_vector\n\
+                 run,ncu-wide,k,0,1,4096,4096,256,400e-6,1e6,0.93,1.34e9,measured,{doubles}\n"
+            )
+        };
+        let open = kernel(table(""));
+        assert_eq!(
+            (open.state, open.confidence),
+            (State::NearRoofline, Some(Confidence::Possible)),
+            "{}",
+            open.reason
+        );
+        assert!(open.meaning().starts_with("the SMs are busy"), "{}", open.meaning());
     }
 
     /// 4.8 GFLOP at 13.4 TFLOP/s take 358 of 400 µs; a tenth of them takes 35.8 µs, and half as much again 537.

@@ -1,7 +1,8 @@
 //! The analysis of many profiles, one at a time: sums that merge, and the verdicts once all are in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use super::beside::Beside;
 use super::groups::Groups;
 use super::over_ranks::{KernelRanks, RankFigures, RankId};
 use super::record::{Key, PartKey, Record};
@@ -81,7 +82,9 @@ impl Partial {
         let mut groups = Groups::new(options.taxonomy.clone());
         let summing = Summing::new(basis.setting(profile), &mut groups);
         let mut times = vec![Sketch::default(); groups.keys.len()];
+        let mut placed = Beside::default();
         for (launch, group) in profile.iter().zip(summing.of_row()) {
+            placed.add(&launch, *group as usize);
             if let Some((time, _)) = launch.duration() {
                 times[*group as usize].add(time, u64::from(launch.head.count));
             }
@@ -92,8 +95,10 @@ impl Partial {
             ..Self::default()
         };
         let mut times = times.into_iter();
+        let beside = placed.times(groups.keys.len());
         summing.each(|group, sums| {
             let mut sums = sums.clone();
+            sums.beside = beside.get(group).copied().unwrap_or_default();
             let merged = Merged {
                 row: sums.longest.0,
                 record: Record::of(&mut sums),
@@ -384,7 +389,12 @@ impl Partial {
         let found = conclude(&basis.setting(&profile), options, groups, &each);
         let of_row = (0..kernels.len() as u32).collect();
         let setup = Setup { profile: &profile, basis, of_row, natures };
-        let analysis = assemble(setup, options, found);
+        let mut analysis = assemble(setup, options, found);
+        let beside = |one: &Merged| (one.row, one.record.get(Key::Beside));
+        let beside: HashMap<usize, f64> = kernels.iter().map(beside).collect();
+        for kernel in &mut analysis.kernels {
+            kernel.place_beside(beside.get(&kernel.longest).map_or(0, |time| *time as u64));
+        }
         let spread = kernels.into_iter().map(|merged| (merged.times, merged.ranks)).collect();
         Concluded { profile, analysis, spread }
     }

@@ -22,6 +22,8 @@ pub(super) enum Key {
     Algorithmic,
     /// Length of the longest launch.
     Longest,
+    /// Nanoseconds beside other kernels.
+    Beside,
     Problem(Problem),
     AverageSum(Quantity),
     AverageWeight(Quantity),
@@ -146,7 +148,7 @@ const PART: [PartKey; 26] = [
     PartKey::RooflineLow,
 ];
 
-const WHOLE: [Key; 10] = [
+const WHOLE: [Key; 11] = [
     Key::Launches,
     Key::TimedLaunches,
     Key::Measured,
@@ -157,6 +159,7 @@ const WHOLE: [Key; 10] = [
     Key::WithoutBandwidth,
     Key::Algorithmic,
     Key::Longest,
+    Key::Beside,
 ];
 
 impl PartKey {
@@ -248,6 +251,7 @@ impl Key {
             Self::WithoutBandwidth => "without_bandwidth".to_owned(),
             Self::Algorithmic => "algorithmic".to_owned(),
             Self::Longest => "longest_s".to_owned(),
+            Self::Beside => "beside_ns".to_owned(),
             Self::Problem(problem) => match problem {
                 Problem::NoTime => "launches_without_time",
                 Problem::Instrumented => "launches_instrumented",
@@ -418,6 +422,7 @@ impl Sums {
             Key::WithoutBandwidth => Place::Flag(&mut self.without_bandwidth),
             Key::Algorithmic => Place::Flag(&mut self.algorithmic),
             Key::Longest => Place::Greatest(&mut self.longest.1),
+            Key::Beside => Place::Count(&mut self.beside),
             Key::Problem(problem) => Place::Count(self.problems.entry(problem).or_default()),
             Key::AverageSum(quantity) => Place::Sum(&mut self.average_of(quantity).sum),
             Key::AverageWeight(quantity) => Place::Sum(&mut self.average_of(quantity).weights),

@@ -326,7 +326,7 @@ fn device(
     });
     let how = match (&hint.name, own) {
         (_, true) => "unknown device; the export has its own peaks",
-        _ if observed.dram.is_some() => {
+        _ if observed.dram.is_some_and(|peak| peak.is_whole()) => {
             "unknown device; its memory bandwidth is derived from the \
             export"
         }

@@ -92,6 +92,8 @@ pub(super) struct Sums {
     pub(super) algorithmic: bool,
     pub(super) averages: Vec<Average>,
     pub(super) longest: (usize, f64),
+    /// Nanoseconds in which other kernels ran on the same GPU; set for summaries.
+    pub(super) beside: u64,
     /// Results of the profiler's own rules.
     pub(super) advice: Gathered,
 }

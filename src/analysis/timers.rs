@@ -69,7 +69,8 @@ impl Seen {
         self.launches += u64::from(count);
         let micros = time * 1e6;
         self.is_fine |= (micros - micros.round()).abs() > ROUNDING;
-        if time < Timer::SHORT.get() {
+        // Microseconds are read as such: 20 of them are not a little less.
+        if (time * 1e9).round() < (Timer::SHORT.get() * 1e9).round() {
             self.short += u64::from(count);
             self.short_time.add(time * f64::from(count));
             // In picoseconds, so that durations that are not whole count as different too.

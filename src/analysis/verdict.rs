@@ -7,7 +7,7 @@ use super::kernel::Kernel;
 use super::reason::Reason;
 use super::sums::Sums;
 use crate::catalog::CatalogError;
-use crate::law::{self, Bar, Ground, Problem};
+use crate::law::{self, Bar, Ground, Problem, Uncounted};
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
 use crate::taxonomy::Kind;
 use crate::units::{self, Bytes, ExactSum, Seconds};
@@ -49,9 +49,16 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     let counted = if sums.algorithmic { Confidence::Likely } else { Confidence::Certain };
     let by_likelihood = known.is_far_by_likelihood(&bar);
     // Nobody knows how much of what kept its SMs busy was needed, or of what may have been counted too high.
-    let is_open = kernel.may_need_less() && matches!(ground, Ground::Near | Ground::Fair);
+    // Only how busy the SMs were bounds the work that was not counted.
+    let part = sums.part();
+    let is_by_units = part.has_memory && part.uncounted >= Uncounted::Open;
+    let is_open = match ground {
+        Ground::Near | Ground::Fair => kernel.may_need_less(),
+        Ground::LikelyNear | Ground::LikelyFair => is_by_units,
+        _ => false,
+    };
     let counted = if is_open { Confidence::Possible } else { counted };
-    kernel.confidence = confidence(ground, counted, by_likelihood);
+    kernel.confidence = confidence(ground, counted, by_likelihood, is_open);
     kernel.reason = reason(ground, kernel, sums, setting);
     // Whatever the threshold: it labels, and takes no part in what can be won.
     kernel.is_winnable = known.is_winnable(kernel.limiter);
@@ -106,11 +113,17 @@ fn known(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> law::Kernel<f64
 }
 
 /// Returns the confidence of a state.
-fn confidence(ground: Ground, counted: Confidence, by_likelihood: bool) -> Option<Confidence> {
+fn confidence(
+    ground: Ground,
+    counted: Confidence,
+    by_likelihood: bool,
+    is_open: bool,
+) -> Option<Confidence> {
     match ground {
         Ground::Link | Ground::Unjudged | Ground::NothingCounted | Ground::MainWorkMissing => None,
         Ground::ShortUnjudged => Some(Confidence::Certain),
         Ground::FairIfCounted | Ground::Possible => Some(Confidence::Possible),
+        Ground::LikelyNear | Ground::LikelyFair if is_open => Some(Confidence::Possible),
         Ground::LikelyNear | Ground::LikelyFair => Some(Confidence::Likely),
         Ground::Flagged | Ground::TooLittle | Ground::NoRoom | Ground::GridExplains
             if by_likelihood =>

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::device::{Achievable, Device, Memory, Provenance};
 use super::figure::{Confidence, Figure};
 use super::names::slug;
-use super::observed::{DerivedPeak, Observed};
+use super::observed::Observed;
 use super::rates;
 use crate::model::{DeviceHint, Pipe};
 use crate::roofline;
@@ -111,7 +111,8 @@ impl Device {
         let mut found = Vec::new();
         let giga = |rate: BytesPerSecond| rate.get() / 1e9;
         if let Some(listed) = self.memory.bandwidth.as_ref().map(|figure| figure.value) {
-            let derived = observed.dram.filter(DerivedPeak::is_steady).map(|peak| peak.value);
+            let derived = observed.dram.filter(|peak| peak.is_steady() && peak.is_whole());
+            let derived = derived.map(|peak| peak.value);
             // At a lower memory clock the peak is lower, and the device the same.
             let clocks = observed.memory_clock.zip(hint.max_memory_clock);
             let scale = clocks.map(|(seen, highest)| seen / highest);
@@ -278,6 +279,7 @@ fn notes(capability: &str, class: Option<&str>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::super::Catalog;
+    use super::super::observed::DerivedPeak;
     use super::*;
     use crate::units::FlopsPerSecond;
 
@@ -343,16 +345,19 @@ mod tests {
         let device = Catalog::builtin().find("T4", &DeviceHint::default()).unwrap();
         let hint =
             DeviceHint { max_memory_clock: Some(Hertz::new(5.001e9)), ..DeviceHint::default() };
-        let seen = |gigabytes: f64, gigahertz: Option<f64>| {
+        let of = |gigabytes: f64, gigahertz: Option<f64>, is_part: bool| {
             let value = BytesPerSecond::new(gigabytes * 1e9);
-            let dram = Some(DerivedPeak { value, spread: 0.01, how: "" });
+            let dram = Some(DerivedPeak { value, spread: 0.01, how: "", is_part });
             let memory_clock = gigahertz.map(|clock| Hertz::new(clock * 1e9));
             device.disagreements(&hint, &Observed { dram, memory_clock, ..Observed::default() })
         };
+        let seen = |gigabytes, gigahertz| of(gigabytes, gigahertz, false);
         assert_eq!(seen(297.0, Some(4.640)), Vec::<String>::new());
         assert_eq!(seen(319.0, Some(4.640)), Vec::<String>::new());
         assert!(seen(297.0, None)[0].contains("297 GB/s"));
         assert!(seen(240.0, Some(4.640))[0].contains("240 GB/s"));
+        // Reads without writes over the share of both are no bandwidth.
+        assert_eq!(of(160.0, None, true), Vec::<String>::new());
     }
 
     /// However much launches differ, three of four moved more per share of the peak than the device could.

@@ -424,7 +424,7 @@ mod tests {
     fn seen(bandwidth: f64, clock: Option<f64>) -> Observed {
         let value = BytesPerSecond::new(bandwidth * 1e9);
         Observed {
-            dram: Some(DerivedPeak { value, spread: 0.002, how: "derived" }),
+            dram: Some(DerivedPeak { value, spread: 0.002, how: "derived", is_part: false }),
             sm_clock: clock.map(|mhz| Hertz::new(mhz * 1e6)),
             ..Observed::default()
         }

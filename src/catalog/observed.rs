@@ -48,6 +48,8 @@ pub struct DerivedPeak {
     pub spread: f64,
     /// How it was derived.
     pub how: &'static str,
+    /// Whether only a part of the bytes was counted, such as reads: then the peak is at least this.
+    pub is_part: bool,
 }
 
 impl DerivedPeak {
@@ -55,6 +57,12 @@ impl DerivedPeak {
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.spread <= STEADY
+    }
+
+    /// Returns `true` if it is the peak, and not only a lower bound of it.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        !self.is_part
     }
 }
 
@@ -65,6 +73,8 @@ struct Samples {
     /// Share of the peak, and the peak that follows from it.
     active: Vec<(f64, f64)>,
     throughput: Vec<(f64, f64)>,
+    /// Whether a launch has bytes that were counted in part.
+    has_parts: bool,
     clocks: Vec<f64>,
     memory_clocks: Vec<f64>,
     fp32: Vec<f64>,
@@ -100,15 +110,17 @@ impl Samples {
         self.fp32.extend(fp32.map(|(peak, clock)| peak / clock));
         let counted = |quantity| {
             let (value, origin) = launches.get(row, quantity).filter(|(value, _)| *value > 0.0)?;
-            let kind = profile.origins.get(origin).kind;
-            matches!(kind, OriginKind::Measured | OriginKind::Derived).then_some(value)
+            let origin = profile.origins.get(origin);
+            let is_counted = matches!(origin.kind, OriginKind::Measured | OriginKind::Derived);
+            is_counted.then_some((value, origin.is_exact()))
         };
-        let Some(bytes) = counted(Quantity::DramBytes) else { return };
-        let Some(time) = counted(Quantity::Duration) else { return };
+        let Some((bytes, is_whole)) = counted(Quantity::DramBytes) else { return };
+        let Some((time, _)) = counted(Quantity::Duration) else { return };
         let rate = bytes / time;
         if Seconds::new(time) >= LEAST_TIME {
             self.highest = self.highest.max(rate);
         }
+        self.has_parts |= !is_whole;
         let of = |share: f64| (share, rate / share);
         self.active.extend(value(Quantity::DramActive).map(of));
         self.throughput.extend(value(Quantity::DramThroughput).map(of));
@@ -116,6 +128,7 @@ impl Samples {
 
     fn conclude(mut self) -> Observed {
         let own = spread(&mut self.own).map(|(value, spread)| (value, spread, "its own peak"));
+        let is_part = self.has_parts && own.is_none();
         let quotient = || {
             let by = |samples: &[(f64, f64)]| spread(&mut telling(samples));
             let how = "derived: achieved bytes/s ÷ percentage of peak";
@@ -131,6 +144,7 @@ impl Samples {
                 value: BytesPerSecond::new(value),
                 spread,
                 how,
+                is_part,
             }),
             least_dram: active.or(throughput).map(BytesPerSecond::new),
             memory_clock: spread(&mut self.memory_clocks).map(|(clock, _)| Hertz::new(clock)),

@@ -72,7 +72,13 @@ fn memory<N: Number, R: Reading<N>>(judged: &mut Judged<N>, scene: &Scene<'_, N,
             Interval::exactly(roofs.activity_at_dram(launch, time * active, set))
         })
     };
-    let memory = by_count.or_else(by_activity);
+    // Of bytes that are only counted in part the activity says more.
+    let is_part = counted.is_some_and(|bytes| N::of(1.0).less(bytes.origin.high));
+    let by_both = Maybe::only_if(is_part & by_count.is, || {
+        let count = by_count.unwrap_or(Interval::zero());
+        by_activity().map(|activity| Interval::exactly(activity.value.max(count.value)))
+    });
+    let memory = by_both.or_else(|| by_count).or_else(by_activity);
     // Speed-of-light percentages are maxima over units: they bound the bytes from above.
     let dram = scene.dram_busy();
     let any = dram.or_else(|| scene.busy(Quantity::MemoryThroughput));
@@ -83,7 +89,7 @@ fn memory<N: Number, R: Reading<N>>(judged: &mut Judged<N>, scene: &Scene<'_, N,
         dram.map(data).or_else(|| any.map(Interval::at_most))
     };
     judged.memory = capped.or_else(by_busy);
-    judged.by_utilization = !by_count.is & (memory.is | dram.is);
+    judged.by_utilization = by_both.is | (!by_count.is & (memory.is | dram.is));
     judged.without_bandwidth = counted.is & !judged.memory.is;
 }
 

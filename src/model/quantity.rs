@@ -220,6 +220,10 @@ quantities! {
     LoadSectorEfficiency, "load_sector_efficiency", "1", false;
     /// Bytes used of each sector that global stores touch.
     StoreSectorEfficiency, "store_sector_efficiency", "1", false;
+    /// Sectors that global loads touch, over all sectors of L1.
+    LoadSectorShare, "load_sector_share", "1", false;
+    /// Sectors that global stores touch, over all sectors of L1.
+    StoreSectorShare, "store_sector_share", "1", false;
     /// Share of memory instructions that move at most 4 bytes per thread.
     NarrowLoadShare, "narrow_load_share", "1", false;
     /// Sectors of local memory (spills, arrays indexed at run time) over all sectors of L1.
@@ -232,6 +236,10 @@ quantities! {
     SharedLoadConflicts, "shared_load_conflict_share", "1", false;
     /// Shared-memory store wavefronts added by bank conflicts, over all store wavefronts.
     SharedStoreConflicts, "shared_store_conflict_share", "1", false;
+    /// Shared-memory wavefronts of loads, over all.
+    SharedLoadShare, "shared_load_share", "1", false;
+    /// Shared-memory wavefronts of stores, over all.
+    SharedStoreShare, "shared_store_share", "1", false;
     /// Minimum shared-memory wavefronts needed, over those executed.
     SharedEfficiency, "shared_efficiency", "1", false;
     /// Share of its peak at which L1's data stage serves shared memory, one wavefront per cycle and SM.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rooflint::analysis::{Analysis, Kernel, State};
 use rooflint::ingest::{self, Input, Options};
 use rooflint::model::{Engine, Quantity};
-use rooflint::rules::{Finding, Findings};
+use rooflint::rules::{Confidence, Finding, Findings};
 use rooflint::session::{Judged, Session};
 
 use crate::golden;
@@ -282,5 +282,26 @@ fn hardly_any_time_of_a_step_is_left_unjudged() {
         let unknown: f64 = unknown.map(|kernel| kernel.measured.get()).sum();
         let all: f64 = analysis.kernels.iter().map(|kernel| kernel.measured.get()).sum();
         assert!(unknown / all < most, "{name}: {}", unknown / all);
+    }
+}
+
+/// What a certain cause accounts for does not depend on what else ran: in the whole export most of these kernels take
+/// less than 1% of the time.
+#[test]
+fn causes_that_are_small_beside_the_run_account_for_as_much_as_alone() {
+    let text = unpacked("ncu_wide/h100-pairs.csv.gz");
+    let profile = ingest::read(&[Input::text("all.csv", &text)], &Options::default()).unwrap();
+    let Judged { analysis, findings, .. } = Session::default().judge(&profile).unwrap();
+    let alone = alone();
+    for name in ["balance_before", "walk_before"] {
+        let (own, _) = &alone[name];
+        let position = analysis.kernels.iter().position(|kernel| *kernel.name == *name).unwrap();
+        let kernel = &analysis.kernels[position];
+        assert!(kernel.measured.get() < 0.01 * analysis.totals.measured.get(), "{name}");
+        assert!(own.savings.get() > 100e-6, "{name}");
+        let (found, expected) = (kernel.savings.get(), own.savings.get());
+        assert!((found / expected - 1.0).abs() < 1e-9, "{name}: {found} {expected}");
+        let is_sure = |one: &Finding| one.confidence == Confidence::High;
+        assert!(findings.of(position).iter().any(is_sure), "{name}");
     }
 }

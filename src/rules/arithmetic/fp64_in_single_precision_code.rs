@@ -3,7 +3,7 @@
 use crate::model::{Pipe, Precision, Quantity};
 use crate::roofline;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
-use crate::units::{Flops, Seconds};
+use crate::units::{Flops, Seconds, percent, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "fp64-in-single-precision-code",
@@ -70,11 +70,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let left = roofline::roofline_time(kernel.memory_time.unwrap_or(Seconds::ZERO), math);
     let stake = subject
         .next_pipe(Quantity::PipeFp64, 0.0)
-        .unwrap_or_else(|_| subject.share(used, "busy-unit"));
+        .unwrap_or_else(|_| subject.share(used, "less-work"));
     let message = format!(
-        "only {:.1}% of the FLOPs are FP64, but they keep the FP64 pipe busy {:.0}% of the time",
-        share * 100.0,
-        used * 100.0
+        "only {} of the FLOPs are FP64, but they keep the FP64 pipe busy {} of the time",
+        percent(share),
+        whole_percent(used)
     );
     let finding = subject
         .finding_against(message, stake, left)

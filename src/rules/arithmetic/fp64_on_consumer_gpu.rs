@@ -2,6 +2,7 @@
 
 use crate::model::{Pipe, Precision, Quantity};
 use crate::rules::{Check, Judgment, Missing, Rule, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "fp64-on-consumer-gpu",
@@ -65,10 +66,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "FP64 runs at 1/{:.0} of the FP32 rate on {}, and the FP64 pipe is {:.0}% busy",
+        "FP64 runs at 1/{:.0} of the FP32 rate on {}, and the FP64 pipe is {} busy",
         1.0 / ratio,
         device.name,
-        used * 100.0
+        whole_percent(used)
     );
     let saved = subject.pipe(Pipe::Fp32Vector).ok().map(|stake| stake.high.get());
     let finding = subject

@@ -5,7 +5,7 @@ use crate::roofline::{self, BUSY};
 use crate::rules::engine::pipes::PIPES;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
 use crate::taxonomy::Kind;
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "instruction-bound",
@@ -90,11 +90,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let beside = pipe.map_or_else(String::new, |(pipe, used)| {
-        format!("; the busiest pipe is {} at {:.0}%", pipe.name, used * 100.0)
+        format!("; the busiest pipe is {} at {}", pipe.name, whole_percent(used))
     });
     let dram = subject.utilization(Unit::Dram).ok();
-    let memory_words =
-        dram.map_or_else(String::new, |dram| format!(", while DRAM is {:.0}% busy", dram * 100.0));
+    let memory_words = dram
+        .map_or_else(String::new, |dram| format!(", while DRAM is {} busy", whole_percent(dram)));
     let is_idle = subject.is_product() && tensor.is_some_and(|active| active < NO_ACTIVITY);
     let idle = if is_idle { "; tensor cores are idle" } else { "" };
     let percent = used * 100.0;

@@ -3,7 +3,7 @@
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
 use crate::taxonomy::Kind;
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "integer-address-overhead",
@@ -82,9 +82,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "{:.0}% of the instructions are integer, and they keep the {name} pipe {:.0}% busy",
-        integers * 100.0,
-        used * 100.0
+        "{} of the instructions are integer, and they keep the {name} pipe {} busy",
+        whole_percent(integers),
+        whole_percent(used)
     );
     // How many of the integers can go is not known.
     let stake = Stake { low: Seconds::ZERO, ..subject.next_pipe(pipe, LEFT)? };

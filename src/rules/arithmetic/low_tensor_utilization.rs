@@ -3,7 +3,7 @@
 use crate::model::{Engine, Quantity};
 use crate::roofline::{BUSY, achievable};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "low-tensor-utilization",
@@ -67,9 +67,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "compute-bound, but the tensor pipe is {} only {:.0}% of the time",
+        "compute-bound, but the tensor pipe is {} only {} of the time",
         if measured.is_some() { "active" } else { "needed" },
-        active * 100.0
+        whole_percent(active)
     );
     let tile = subject.class().tile;
     let finding = subject

@@ -118,9 +118,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
         };
         let high = roofline::savings(kernel.modeled, memory / good);
         let stake = Stake { low: kernel.savings.min(high), high, estimator: "gap" };
+        let is_gemv = class.kind == Some(Kind::Gemv);
         let is_batched = class.kind != Some(Kind::Gemv) && is_batched(&kernel.full_name);
         subject.finding(message, stake).confidence(Confidence::Medium).next(if is_convolution {
             "let the library choose another algorithm, then use a smaller data type"
+        } else if is_gemv {
+            "read 16 bytes per thread and split rows over more blocks; then batch vectors, or store the weights in fewer bits"
         } else if is_batched {
             "use larger tiles, or fuse it with the kernels beside it"
         } else {

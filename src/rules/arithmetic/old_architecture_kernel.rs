@@ -3,6 +3,7 @@
 use crate::roofline::{BUSY, achievable};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Unit};
 use crate::taxonomy::Category;
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "old-architecture-kernel",
@@ -56,11 +57,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "built for {} but runs on compute capability {}.{}, and no unit is more than {:.0}% busy",
+        "built for {} but runs on compute capability {}.{}, and no unit is more than {} busy",
         architecture.name,
         device.0,
         device.1,
-        busy * 100.0
+        whole_percent(busy)
     );
     let finding = subject
         .finding(message, subject.gap_to(achievable::MATRIX))

@@ -2,6 +2,7 @@
 
 use crate::rules::engine::pipes::PIPES;
 use crate::rules::{Check, Judgment, Missing, Rule, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "pipe-saturated",
@@ -47,13 +48,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let meaning = if pipe.computes {
         "the kernel computes as fast as this pipe allows"
     } else {
-        "it executes no floating-point work"
+        "it executes no multiplications and additions"
     };
-    let message = format!("the {} pipe is {:.0}% busy: {meaning}", pipe.name, used * 100.0);
+    let message = format!("the {} pipe is {} busy: {meaning}", pipe.name, whole_percent(used));
     let finding = subject.info(message).next(if pipe.computes {
         "reduce the operations, or use a data type with a faster pipe"
     } else {
-        "reduce instructions on this pipe; floating-point work is not the limit"
+        "reduce instructions on this pipe; multiplications and additions are not the limit"
     });
     let finding = PIPES.iter().fold(finding, |finding, pipe| {
         let name = format!("{} pipe utilization", pipe.name);

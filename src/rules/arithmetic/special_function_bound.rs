@@ -3,6 +3,7 @@
 use crate::model::{Pipe, Quantity};
 use crate::roofline::BUSY;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "special-function-bound",
@@ -57,7 +58,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let fp64_share = subject.share_of_flops(|pipe| pipe == Pipe::Fp64Vector).unwrap_or(0.0);
     let stake = subject.next_pipe(Quantity::PipeXu, LEFT)?;
     let message =
-        format!("the XU pipe (special functions and conversions) is {:.0}% busy", used * 100.0);
+        format!("the XU pipe (special functions and conversions) is {} busy", whole_percent(used));
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Medium)

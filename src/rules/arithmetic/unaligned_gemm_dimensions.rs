@@ -87,11 +87,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
             finding = finding.evidence(format!("{side} padded"), padded(size), "1");
         }
     }
-    Ok(Some(
-        finding
-            .evidence("operations after padding over before", extra, "1")
-            .next("pad these sizes, then check which kernel runs and how long it takes"),
-    ))
+    Ok(Some(finding.evidence("operations after padding over before", extra, "1").next(format!(
+        "pad {}, then check which kernel runs and how long it takes",
+        if off.len() == 1 { "this size" } else { "these sizes" }
+    ))))
 }
 
 #[cfg(test)]

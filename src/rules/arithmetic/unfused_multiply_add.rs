@@ -2,6 +2,7 @@
 
 use crate::model::{Pipe, Quantity};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "unfused-multiply-add",
@@ -43,16 +44,16 @@ const UNFUSED: Threshold =
 const USED: Threshold =
     Threshold::new("busy", 0.50, "1", "on an idle pipe, fewer instructions save little time");
 
-/// A format with its pipe and what tells how much of it is not fused.
-const FORMATS: [(&str, Quantity, Quantity, Pipe); 2] = [
-    ("FP32", Quantity::UnfusedShareFp32, Quantity::PipeFma, Pipe::Fp32Vector),
-    ("FP64", Quantity::UnfusedShareFp64, Quantity::PipeFp64, Pipe::Fp64Vector),
+/// A format with its pipe, what shows how much of it is not fused, and its instructions.
+const FORMATS: [(&str, Quantity, Quantity, Pipe, &str); 2] = [
+    ("FP32", Quantity::UnfusedShareFp32, Quantity::PipeFma, Pipe::Fp32Vector, "FADD and FMUL"),
+    ("FP64", Quantity::UnfusedShareFp64, Quantity::PipeFp64, Pipe::Fp64Vector, "DADD and DMUL"),
 ];
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let mut known = false;
     let mut best: Option<crate::rules::Finding> = None;
-    for (format, share, pipe, work) in FORMATS {
+    for (format, share, pipe, work, instructions_of) in FORMATS {
         let Some(unfused) = subject.get(share) else { continue };
         known = true;
         if unfused <= subject.threshold(&UNFUSED) {
@@ -69,19 +70,19 @@ fn check(subject: &Subject<'_>) -> Judgment {
         }
         let stake = subject
             .next_pipe(pipe, 1.0 - unfused)
-            .unwrap_or_else(|_| subject.share(unfused * used, "busy-unit"));
+            .unwrap_or_else(|_| subject.share(unfused * used, "less-work"));
         let message = format!(
-            "fusing {format} additions with multiplications would save {:.0}% of their \
-             instructions; the pipe is {:.0}% busy",
-            unfused * 100.0,
-            used * 100.0
+            "fusing {format} additions with multiplications would save {} of their \
+             instructions; the pipe is {} busy",
+            whole_percent(unfused),
+            whole_percent(used)
         );
         let finding = subject
             .finding(message, stake)
             .confidence(Confidence::Medium)
             .evidence(format!("{format} instructions saved by fusing"), unfused, "1")
             .evidence(format!("{format} pipe utilization"), used, "1")
-            .next("look for consecutive FADD and FMUL in the SASS of the hot loop");
+            .next(format!("look for consecutive {instructions_of} in the SASS of the hot loop"));
         if best.as_ref().is_none_or(|best| finding.at_stake_s > best.at_stake_s) {
             best = Some(finding);
         }

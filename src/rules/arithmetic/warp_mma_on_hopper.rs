@@ -3,6 +3,7 @@
 use crate::model::Quantity;
 use crate::roofline::achievable;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "warp-mma-on-hopper",
@@ -63,9 +64,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let built = built
         .map_or_else(String::new, |built| format!("; the kernel was built for {}", built.name));
     let message = format!(
-        "{:.0}% of its tensor operations use warp-level mma instead of Hopper's faster warp-group \
+        "{} of its tensor operations use warp-level mma instead of Hopper's faster warp-group \
          wgmma{built}",
-        share * 100.0
+        whole_percent(share)
     );
     let finding = subject
         .finding(message, subject.gap_to(achievable::MATRIX))

@@ -1,8 +1,10 @@
 //! Runs the rules: on which kernels, which findings count, and which silence others.
 
+use std::collections::HashSet;
+
 use super::custom;
 use super::finding::Finding;
-use super::findings::{Findings, SHOWN_SHARE, Tally, sort, weighed};
+use super::findings::{Findings, SHOWN_SHARE, Slight, Tally, accounts, is_worth_it, sort, weighed};
 use super::rule::{Check, Rule};
 use super::run::Run;
 use super::settings::Settings;
@@ -19,6 +21,7 @@ pub(in crate::rules) fn check(
     settings: &Settings,
 ) -> Findings {
     let mut findings = Findings::default();
+    let mut slight: Vec<Slight> = Vec::new();
     for rule in rules.iter().copied().filter(|rule| settings.runs(rule.id)) {
         let mut tally = Tally::new(rule.id);
         let mut skipped = Vec::new();
@@ -43,10 +46,16 @@ pub(in crate::rules) fn check(
                         }
                         Ok(Some(finding)) => {
                             // What can be won of an opportunity is worth its cause, however small.
-                            let is_shown = kernel.state == State::Flagged;
-                            let weighed = weighed(finding, analysis, is_shown, &mut tally);
-                            if let Some(finding) = weighed {
-                                findings.add(position, finding);
+                            let accounts = accounts(&finding, kernel);
+                            let is_shown = kernel.state == State::Flagged
+                                || accounts && is_worth_it(&finding, analysis);
+                            let at_stake_s = finding.at_stake_s;
+                            match weighed(finding, analysis, is_shown, &mut tally) {
+                                Some(finding) => findings.add(position, finding),
+                                None if accounts => {
+                                    slight.push(Slight { position, rule: rule.id, at_stake_s });
+                                }
+                                None => {}
                             }
                         }
                         Ok(None) => tally.content += 1,
@@ -71,6 +80,8 @@ pub(in crate::rules) fn check(
         findings.tally.push(tally);
     }
     custom::check_kernels(&mut findings, analysis, settings);
+    leave_explained(rules, &findings, &mut slight);
+    findings.account(&slight);
     findings.by_kernel.retain(|_, found| {
         silence(rules, found, &mut findings.tally);
         agree(found, &mut findings.tally);
@@ -81,6 +92,23 @@ pub(in crate::rules) fn check(
     sort(&mut findings.run);
     custom::check_launches(&mut findings, profile, analysis, settings);
     findings
+}
+
+/// Leaves out slight causes that another finding of their kernel explains.
+fn leave_explained(rules: &[&Rule], findings: &Findings, slight: &mut Vec<Slight>) {
+    let silencing = |rule: &str| {
+        let speakers = rules.iter().filter(|one| one.silences.contains(&rule));
+        speakers.map(|one| one.id).collect::<Vec<_>>()
+    };
+    let speaks: HashSet<(usize, &str)> =
+        slight.iter().map(|one| (one.position, one.rule)).collect();
+    slight.retain(|one| {
+        let found = findings.of(one.position);
+        !silencing(one.rule).into_iter().any(|speaker| {
+            speaks.contains(&(one.position, speaker))
+                || found.iter().any(|finding| *finding.rule == *speaker)
+        })
+    });
 }
 
 /// Whether a rule looks at a kernel at all.

@@ -130,6 +130,9 @@ pub struct Finding {
     /// Fixed by the rule: not derived from the time at stake.
     #[serde(skip)]
     pub(in crate::rules) is_fixed: bool,
+    /// Its cure moves the roof itself.
+    #[serde(skip)]
+    pub(in crate::rules) is_beyond: bool,
 }
 
 impl Finding {
@@ -147,6 +150,7 @@ impl Finding {
             next: None,
             kernels: Vec::new(),
             is_fixed: true,
+            is_beyond: false,
         }
     }
 
@@ -172,7 +176,7 @@ impl Finding {
     /// kernel's savings.
     #[must_use]
     pub fn goes_beyond_the_roof(&self) -> bool {
-        matches!(self.estimator, "pipe" | "excess-traffic")
+        self.is_beyond || self.estimator == "pipe"
     }
 
     /// Sets a severity that does not follow from the time at stake.

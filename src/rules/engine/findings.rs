@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::finding::{Finding, Severity};
+use super::finding::{Confidence, Finding, Severity};
 use super::skipped::SkippedRules;
 use super::threshold::Missing;
 use crate::analysis::{Analysis, Kernel};
+use crate::roofline::Limiter;
 use crate::units::Seconds;
 
 /// The findings of an analysis, and what each rule could say.
@@ -22,6 +23,8 @@ pub struct Findings {
     pub tally: Vec<Tally>,
     /// The rules that were skipped on each kernel.
     pub skipped: SkippedRules,
+    /// Most that a certain cause accounts for which is too small to show, in seconds, by the index of the kernel.
+    slight: BTreeMap<usize, f64>,
 }
 
 impl Findings {
@@ -46,11 +49,37 @@ impl Findings {
         let of = |(at, was): (usize, &usize)| Some((at, found.remove(was)?));
         self.by_kernel = before.iter().enumerate().filter_map(of).collect();
         self.skipped.follow(before);
+        let slight = std::mem::take(&mut self.slight);
+        let of = |(at, was): (usize, &usize)| Some((at, *slight.get(was)?));
+        self.slight = before.iter().enumerate().filter_map(of).collect();
+    }
+
+    /// Returns the time that certain causes of the kernel with this index account for, shown or not: the most of one of
+    /// them, as they overlap.
+    pub(crate) fn accounted(&self, position: usize) -> Seconds {
+        let sure = self.of(position).iter().filter(|one| one.confidence == Confidence::High);
+        let slight = self.slight.get(&position).copied();
+        Seconds::new(sure.map(|one| one.at_stake_s).chain(slight).fold(0.0, f64::max))
+    }
+
+    /// Keeps what causes account for that are too small to show.
+    pub(in crate::rules) fn account(&mut self, slight: &[Slight]) {
+        for one in slight {
+            let most = self.slight.entry(one.position).or_default();
+            *most = most.max(one.at_stake_s);
+        }
     }
 
     pub(in crate::rules) fn add(&mut self, position: usize, finding: Finding) {
         self.by_kernel.entry(position).or_default().push(finding);
     }
+}
+
+/// A certain cause that is too small to show, of a kernel that saves no more than such causes account for.
+pub(in crate::rules) struct Slight {
+    pub(in crate::rules) position: usize,
+    pub(in crate::rules) rule: &'static str,
+    pub(in crate::rules) at_stake_s: f64,
 }
 
 /// What a rule could say of the kernels it looked at; of the run as of one kernel.
@@ -75,6 +104,22 @@ pub struct Tally {
 /// Findings with less at stake than this share of the run and this time are counted, not shown.
 pub(in crate::rules) const SHOWN_SHARE: f64 = 0.005;
 const SHOWN_TIME: Seconds = Seconds::new(20e-6);
+
+/// Share of the run from which a certain cause is shown of a kernel that saves no more than such causes account for:
+/// whoever looks at the kernel sees why.
+const SURE_SHARE: f64 = 1e-4;
+
+/// Whether a finding says how much of a kernel's time above its roofline can be saved: a certain cause of a kernel that
+/// leaves units idle.
+pub(in crate::rules) fn accounts(finding: &Finding, kernel: &Kernel) -> bool {
+    let is_open = kernel.limiter == Limiter::Latency && kernel.has_savings();
+    is_open && finding.confidence == Confidence::High && finding.at_stake_s > 0.0
+}
+
+/// Whether such a cause is shown however small it is beside the run.
+pub(in crate::rules) fn is_worth_it(finding: &Finding, analysis: &Analysis) -> bool {
+    finding.at_stake_s >= analysis.totals.measured.get() * SURE_SHARE
+}
 
 impl Tally {
     pub(in crate::rules) fn new(rule: impl Into<Cow<'static, str>>) -> Self {

@@ -17,5 +17,6 @@ pub(in crate::rules) mod run;
 pub(in crate::rules) mod settings;
 pub(in crate::rules) mod shares;
 pub(in crate::rules) mod skipped;
+pub(in crate::rules) mod stalls;
 pub(in crate::rules) mod subject;
 pub(in crate::rules) mod threshold;

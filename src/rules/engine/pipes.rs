@@ -291,7 +291,7 @@ impl Subject<'_> {
         finding.at_stake_s = stake.high.min(most).max(Seconds::ZERO).get();
         finding.at_stake_low_s = stake.low.min(most).max(Seconds::ZERO).get();
         finding.estimator = stake.estimator;
-        finding.is_fixed = false;
+        (finding.is_fixed, finding.is_beyond) = (false, true);
         finding
     }
 }

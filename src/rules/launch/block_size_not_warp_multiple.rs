@@ -3,7 +3,7 @@
 use super::latency;
 use crate::roofline;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "block-size-not-warp-multiple",
@@ -52,10 +52,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_certain = latency::issues(subject).is_some();
     let low = if is_certain { high } else { Seconds::ZERO };
     let plural = if warps == 1 { "" } else { "s" };
+    let noun = if threads == 1 { "thread" } else { "threads" };
     let message = format!(
-        "blocks of {threads} threads take {warps} warp{plural} of {width}: {:.0}% of the lanes \
+        "blocks of {threads} {noun} take {warps} warp{plural} of {width}: {} of the lanes \
          are idle",
-        idle * 100.0
+        whole_percent(idle)
     );
     let finding = subject
         .finding(message, Stake { low, high, estimator: "idle-lanes" })

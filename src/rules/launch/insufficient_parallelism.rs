@@ -3,6 +3,7 @@
 use super::latency;
 use crate::analysis::Spare;
 use crate::model::Quantity;
+use crate::plain::counted;
 use crate::roofline;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
 use crate::units::{Seconds, whole_percent};
@@ -21,7 +22,9 @@ threads per SM it waits most of the time, however good the code is.
 ## Detection
 There are one to `blocks-per-sm` blocks per SM, or blocks of fewer than `threads-per-block`
 threads that fill the block slots; no unit and no roof is above 60%; and, where the architecture's
-limits are known, resident threads are below `filled` of those that fit. Where registers or shared
+limits are known, resident threads are below `filled` of those that fit. Where they are not, small
+blocks are enough if 16 of them, the slots of the smallest GPU, have as many threads as `blocks-per-sm`
+blocks of `threads-per-block`. Where registers or shared
 memory allow no more of these blocks, `occupancy-limited` covers it. Persistent kernels, and
 kernels that have no more work than threads, are exempt as in `small-grid`. Savings: at most what
 a busy unit would give, at least what an uneven number of blocks wastes.
@@ -92,8 +95,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let most = resident.or(limits.map(|limits| f64::from(limits.max_blocks_per_sm)));
-    let at_once = per_sm.min(most.unwrap_or(f64::INFINITY));
+    // Where neither the export nor the device tells, as many as every GPU has slots for.
+    let at_once = per_sm.min(most.unwrap_or(roofline::BLOCK_SLOTS as f64));
     let resident_threads = at_once * threads as f64;
+    let enough = subject.threshold(&BLOCKS) * subject.threshold(&THREADS);
+    if most.is_none() && !is_few && resident_threads >= enough {
+        return Ok(None);
+    }
     let filled =
         limits.map(|limits| (resident_threads / f64::from(limits.max_threads_per_sm)).min(1.0));
     if filled.is_some_and(|filled| filled >= subject.threshold(&FILLED)) {
@@ -108,8 +116,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let fit = filled
         .map_or_else(String::new, |filled| format!(", {} of what fits", whole_percent(filled)));
     let noun = if threads == 1 { "thread" } else { "threads" };
+    let unit = subject.units().trim_end_matches('s');
     let message = format!(
-        "{per_sm:.1} blocks of {threads} {noun} per SM: {resident_threads:.0} threads at \
+        "{per_sm:.1} blocks of {threads} {noun} per {unit}: {resident_threads:.0} threads at \
          once{fit}"
     );
     // Larger blocks help where the slots for blocks are what is full.
@@ -133,8 +142,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     } else {
         format!(
             "give each launch more work (a batch), or use several threads per item: it has {} \
-             threads in total",
-            blocks.saturating_mul(threads)
+             in total",
+            counted(blocks.saturating_mul(threads), "thread", "threads")
         )
     };
     let finding = subject

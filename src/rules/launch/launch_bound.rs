@@ -52,11 +52,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
         Stake { low: above.min(fixed * (launches / 2.0)), high: above, estimator: "launch" };
     let expected = kernel.roofline_time.map(|expected| expected / launches);
     let each = if kernel.launches == 1 { "" } else { " each" };
-    let message = format!(
-        "{}{each}, of which about {} is fixed launch cost",
-        si(subject.mean(), "s"),
-        si(fixed, "s")
-    );
+    let mean = subject.mean();
+    let cost = if mean < fixed {
+        format!("less than the fixed launch cost of {}", si(fixed, "s"))
+    } else {
+        format!("of which about {} is fixed launch cost", si(fixed, "s"))
+    };
+    let message = format!("{}{each}, {cost}", si(mean, "s"));
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::High)
@@ -83,6 +85,12 @@ mod tests {
         assert_eq!(found.message, "3.00 µs each, of which about 1.50 µs is fixed launch cost");
         assert!(found.at_stake_low_s < found.at_stake_s);
         assert!((found.at_stake_low_s - 1000.0 * 0.75e-6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_part_is_no_more_than_the_whole() {
+        let found = h100().launch("add", (256, 256), (1000, 0.5), TINY).found("launch-bound");
+        assert_eq!(found.message, "500 ns each, less than the fixed launch cost of 1.50 µs");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::latency;
 use crate::model::Quantity;
 use crate::roofline;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "low-achieved-occupancy",
@@ -62,9 +62,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let high = subject.time() * missing;
     let low = subject.tail().map_or(Seconds::ZERO, |tail| tail.low.min(high));
     let message = format!(
-        "achieved occupancy is {:.0}%, although the launch configuration allows {:.0}%",
-        achieved * 100.0,
-        theoretical * 100.0
+        "achieved occupancy is {}, although the launch configuration allows {}",
+        whole_percent(achieved),
+        whole_percent(theoretical)
     );
     let finding = subject
         .finding(message, Stake { low, high, estimator: "missing-warps" })

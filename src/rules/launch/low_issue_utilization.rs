@@ -3,7 +3,7 @@
 use super::latency;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "low-issue-utilization",
@@ -60,8 +60,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };
     let message = format!(
-        "schedulers issue in only {:.0}% of cycles, with {eligible:.2} warps ready on average",
-        issue * 100.0
+        "schedulers issue in only {} of cycles, with {:.2} warps ready on average",
+        whole_percent(issue),
+        // Not rounded up to what it is below.
+        (eligible * 100.0).floor() / 100.0
     );
     let stake = Stake { low: Seconds::ZERO, ..subject.gap() };
     let finding = subject

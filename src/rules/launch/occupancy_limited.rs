@@ -3,9 +3,10 @@
 use super::latency;
 use crate::catalog::Limits;
 use crate::model::Quantity;
+use crate::plain::counted;
 use crate::roofline;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "occupancy-limited",
@@ -150,7 +151,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         || subject.get(Quantity::RegistersPerThread).is_some_and(|used| used >= MOST_REGISTERS);
     let steps: Vec<String> = scarce.iter().filter_map(|one| step(subject, *one, blocks)).collect();
     let next = if steps.len() == scarce.len() {
-        format!("{} to allow {} blocks", steps.join(" and "), blocks + 1)
+        let wanted = counted(u64::from(blocks) + 1, "block", "blocks");
+        format!("{} to allow {wanted}", steps.join(" and "))
     } else {
         scarce.iter().map(|one| one.remedy()).collect::<Vec<_>>().join("; ")
     };
@@ -169,9 +171,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let stake =
         Stake { low: Seconds::ZERO, high: subject.time() * share, estimator: "one-more-block" };
     let message = format!(
-        "occupancy limited by {names}: {blocks} block{plural} at once, {:.0}% of the possible \
+        "occupancy limited by {names}: {blocks} block{plural} at once, {} of the possible \
          warps",
-        theoretical * 100.0
+        whole_percent(theoretical)
     );
     let finding = subject
         .finding(message, stake)

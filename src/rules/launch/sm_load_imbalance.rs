@@ -3,6 +3,7 @@
 use super::latency;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "sm-load-imbalance",
@@ -66,8 +67,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "load imbalance: the average SM waits for the busiest one {:.0}% of the time",
-        imbalance * 100.0
+        "load imbalance: the average SM waits for the busiest one {} of the time",
+        whole_percent(imbalance)
     );
     let finding = subject
         .finding(message, subject.share(imbalance, "imbalance"))

@@ -2,9 +2,10 @@
 
 use super::latency;
 use crate::analysis::Spare;
+use crate::plain::counted;
 use crate::roofline;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Unit};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "small-grid",
@@ -65,9 +66,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let units = subject.units();
     let idle = 1.0 - roofline::sm_efficiency(blocks, sms, 1);
     let message = format!(
-        "only {blocks} block{} for {sms} {units}: {:.0}% of the device has no work",
+        "only {blocks} block{} for {sms} {units}: {} of the device has no work",
         if blocks == 1 { "" } else { "s" },
-        idle * 100.0
+        whole_percent(idle)
     );
     let stake = subject.share(idle * subject.alone(), "tail");
     let finding = subject
@@ -86,8 +87,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         (Spare::Work, _) => format!("split the work into at least {sms} blocks"),
         (_, Ok(threads)) => format!(
             "give each launch more work (a batch), or use several threads per item: it has {} \
-             threads in total",
-            blocks.saturating_mul(threads)
+             in total",
+            counted(blocks.saturating_mul(threads), "thread", "threads")
         ),
         (_, Err(_)) => "give each launch more work, such as a batch".to_owned(),
     };

@@ -2,8 +2,9 @@
 
 use crate::model::Quantity;
 use crate::roofline::BUSY;
+use crate::rules::engine::stalls::stalls;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "warp-stalls",
@@ -51,64 +52,10 @@ const SHARE: Threshold = Threshold::new("share", 0.30, "1", "CPIStall.py of Nsig
 /// Share of the peak DRAM bandwidth from which waits for memory are no fault of the kernel, as in `dram-saturated`.
 const SATURATED: f64 = 0.80;
 
-/// A reason to wait.
-struct Stall {
-    quantity: Quantity,
-    /// Reads after "warps stall 45% of the time …".
-    wait: &'static str,
-    attempt: &'static str,
-}
-
-macro_rules! stalls {
-    ($($quantity:ident, $wait:literal, $attempt:literal;)*) => {
-        const STALLS: &[Stall] = &[$(Stall {
-            quantity: Quantity::$quantity,
-            wait: $wait,
-            attempt: $attempt,
-        }),*];
-    };
-}
-
-stalls! {
-    StallLongScoreboard, "on global, local or texture data",
-        "keep more loads in flight: unroll, use asynchronous copies, or keep more warps resident";
-    StallLgThrottle, "on the queue to global and local memory",
-        "make accesses fewer and wider: coalesce, load 16 bytes per thread, avoid spills";
-    StallShortScoreboard, "on shared memory or special functions",
-        "remove bank conflicts, keep operands in registers, use fewer special functions";
-    StallMioThrottle, "on the queue to shared memory and special functions",
-        "make shared-memory accesses fewer and wider, use fewer special functions";
-    StallTexThrottle, "on the texture queue",
-        "issue fewer texture or surface accesses, or load through the load/store unit";
-    StallBarrier, "at block barriers",
-        "even out the work before barriers, use smaller blocks, or split arrive from wait";
-    StallMembar, "at memory fences",
-        "use fewer fences, and of the narrowest scope";
-    StallMathThrottle, "on a busy math pipe",
-        "reduce work on this pipe, or move part of it to another";
-    StallWait, "on fixed instruction latencies",
-        "give each thread more independent instructions: unroll, process several elements";
-    StallDrain, "on stores that drain at exit",
-        "coalesce the stores, and spread them over the kernel";
-    StallBranch, "on branch targets",
-        "use fewer jumps: unroll, or select instead of branching";
-    StallNoInstruction, "on instruction fetch",
-        "unroll less, so that loops fit the instruction cache";
-    StallConstant, "on constant cache misses",
-        "use the same constant index in all threads of a warp, or load from global memory";
-    StallDispatch, "on the dispatcher",
-        "look for register bank conflicts; this stall is rare";
-    StallSleeping, "sleeping on request",
-        "shorten sleeps in polling loops, or wait on a barrier";
-    StallGmma, "on warp-group matrix products",
-        "deepen the pipeline, or let two consumer groups take turns";
-}
-
 fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "smsp__issue_active.avg.pct_of_peak_sustained_active";
     let issue = subject.need(Quantity::IssueActive, metric)?;
-    let mut waits: Vec<(&Stall, f64)> =
-        STALLS.iter().filter_map(|stall| Some((stall, subject.get(stall.quantity)?))).collect();
+    let mut waits = stalls(subject);
     if waits.is_empty() {
         return Err(Missing("smsp__average_warps_issue_stalled_*_per_issue_active.ratio"));
     }
@@ -129,12 +76,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
             || (is_saturated && is_memory.contains(&stall.quantity));
         *wait > share && !is_right
     });
-    waits.sort_by(|one, two| two.1.total_cmp(&one.1));
     waits.truncate(2);
     let Some((first, longest)) = waits.first().copied() else { return Ok(None) };
     let told: Vec<String> = waits
         .iter()
-        .map(|(stall, wait)| format!("{:.0}% of the time {}", wait * 100.0, stall.wait))
+        .map(|(stall, wait)| format!("{} of the time {}", whole_percent(*wait), stall.wait))
         .collect();
     let message = format!("warps stall {}", told.join(" and "));
     let stake = Stake { low: Seconds::ZERO, ..subject.stall(longest) };

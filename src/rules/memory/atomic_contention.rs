@@ -3,6 +3,7 @@
 use super::caches::memory_stall;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "atomic-contention",
@@ -52,6 +53,8 @@ const ACTIVE: Threshold =
 const STALL: Threshold =
     Threshold::new("stall", 0.30, "1", "share at which `CPIStall.py` of Nsight Compute fires");
 
+const ATOMIC_UNITS: &str = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed";
+
 /// Share of the sectors from which atomics are what the kernel waits for.
 const CONTENDED: f64 = 0.3;
 
@@ -67,27 +70,31 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let active = subject.get(Quantity::L2AtomicActive);
     let wait = memory_stall(subject);
     if active.is_none() && wait.is_none() {
-        return Err(Missing("lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed"));
+        return Err(Missing(ATOMIC_UNITS));
     }
     if atomics < subject.threshold(&ATOMICS) {
         return Ok(None);
     }
-    let stake = if let Some(active) = active.filter(|one| *one >= subject.threshold(&ACTIVE)) {
+    let by_unit = active.filter(|one| *one >= subject.threshold(&ACTIVE)).map(|active| {
         let others = [Unit::Dram, Unit::L1, Unit::Sm].map(|unit| subject.utilization(unit));
         let others = others.into_iter().flatten().fold(0.0, f64::max);
         let left = (active * 0.5).max(others) / active;
         subject.share(1.0 - left, "next-bottleneck")
-    } else if let Some(wait) = wait.filter(|wait| *wait >= subject.threshold(&STALL)) {
+    });
+    let by_wait = wait.filter(|wait| *wait >= subject.threshold(&STALL)).map(|wait| {
         let stake = subject.stall(wait);
-        let low = stake.low * (0.5 * atomics);
-        let high = if is_contended(subject) { subject.gap().high } else { stake.high * 0.5 };
-        Stake { low: low.min(high), high, ..stake }
-    } else {
-        return Ok(None);
+        Stake { low: stake.low * (0.5 * atomics), high: stake.high * 0.5, ..stake }
+    });
+    let Some(stake) = by_unit.or(by_wait) else {
+        // Without the units nobody knows whether they are what is busy.
+        return if active.is_some() { Ok(None) } else { Err(Missing(ATOMIC_UNITS)) };
     };
+    // Where they wait for each other, half as many are not all that can go.
+    let high = if is_contended(subject) { subject.gap().high.max(stake.high) } else { stake.high };
+    let stake = Stake { low: stake.low.min(high), high, ..stake };
     let message = format!(
-        "{:.0}% of the L2 sectors requested are atomics or reductions, and warps wait for them",
-        atomics * 100.0
+        "{} of the L2 sectors requested are atomics or reductions, and warps wait for them",
+        whole_percent(atomics)
     );
     let finding = subject
         .finding(message, stake)

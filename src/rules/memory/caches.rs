@@ -6,16 +6,17 @@ use crate::rules::engine::finding::{Confidence, Finding, Stake};
 use crate::rules::engine::subject::{Subject, Unit};
 use crate::rules::engine::threshold::{Missing, Threshold};
 use crate::taxonomy::{Category, Kind};
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Seconds, whole_percent};
 
 /// Time that goes if L1 and L2 had only `factor` of their traffic: by the unit that binds. Where
 /// neither was measured, at most the share of the time that is share of the traffic.
 pub(super) fn excess(subject: &Subject<'_>, factor: f64) -> Stake {
     let units = [Unit::L1, Unit::L2].map(|unit| subject.next_bottleneck(unit, factor).ok());
     let known = units.into_iter().flatten();
-    known
-        .max_by(|one, two| one.high.get().total_cmp(&two.high.get()))
-        .unwrap_or_else(|| Stake { low: Seconds::ZERO, ..subject.share(1.0 - factor, "traffic") })
+    known.max_by(|one, two| one.high.get().total_cmp(&two.high.get())).unwrap_or_else(|| Stake {
+        low: Seconds::ZERO,
+        ..subject.share(1.0 - factor, "less-traffic")
+    })
 }
 
 /// A finding about sectors of which only `factor` are needed, by what goes with the others: `stake`, or more where they come from
@@ -108,9 +109,14 @@ pub(super) struct SharedAccess {
     pub(super) conflicts: Quantity,
     /// What the profiler calls them.
     pub(super) metric: &'static str,
+    /// Wavefronts of these accesses, over those of all.
+    pub(super) share: Quantity,
     /// `loads` or `stores`.
     pub(super) word: &'static str,
 }
+
+/// Conflicts of one kind of access that are less than this part of the limit beside all wavefronts are not worth a fix.
+const LEAST_PART: f64 = 0.5;
 
 /// Bank conflicts of one kind of access, if they take at least `limit` of its wavefronts.
 pub(super) fn bank_conflicts(
@@ -120,15 +126,22 @@ pub(super) fn bank_conflicts(
 ) -> Result<Option<Finding>, Missing> {
     let limit = subject.threshold(limit);
     let counted = subject.need(access.conflicts, access.metric)?;
-    // The counter includes waiting for other traffic; what the code needs at least does not.
+    let part = subject.get(access.share);
+    // The counter includes waiting for other traffic; what the code needs at least, of all accesses, does not.
     let ideal = subject.get(Quantity::SharedEfficiency);
-    let excess = ideal.map_or(counted, |ideal| counted.min(1.0 - ideal));
-    if excess < limit {
+    let of_all = |own: f64| own * part.unwrap_or(1.0);
+    let excess = ideal.map_or(of_all(counted), |ideal| of_all(counted).min(1.0 - ideal));
+    let own = if excess > 0.0 { (excess / of_all(1.0)).min(counted) } else { 0.0 };
+    if own < limit || excess < limit * LEAST_PART {
         return Ok(None);
     }
     let waits = [Quantity::StallShortScoreboard, Quantity::StallMioThrottle];
     let waits = waits.into_iter().filter_map(|wait| subject.get(wait)).reduce(f64::max);
     let stake = match (subject.next_bottleneck(Unit::L1, 1.0 - excess), waits) {
+        // Without their part of the traffic they may be few beside others.
+        (Ok(stake), _) if part.is_none() && ideal.is_none() => {
+            Stake { low: Seconds::ZERO, ..stake }
+        }
         (Ok(stake), _) => stake,
         (Err(_), Some(waits)) => subject.stall(waits * excess),
         // Wavefronts of shared memory alone, where it is what binds.
@@ -146,8 +159,8 @@ pub(super) fn bank_conflicts(
         }
     };
     let message = format!(
-        "bank conflicts cause {:.0}% of the wavefronts of shared-memory {}",
-        excess * 100.0,
+        "bank conflicts cause {} of the wavefronts of shared-memory {}",
+        whole_percent(own),
         access.word
     );
     let confidence = if ideal.is_some() { Confidence::High } else { Confidence::Medium };
@@ -155,7 +168,8 @@ pub(super) fn bank_conflicts(
         .finding(message, stake)
         .confidence(confidence)
         .evidence("conflicts over wavefronts, from counters", counted, "1")
-        .evidence("executed wavefronts per needed wavefront", 1.0 / (1.0 - excess).max(0.01), "1")
+        .evidence("executed wavefronts per needed wavefront", 1.0 / (1.0 - own).max(0.01), "1")
+        .evidence_if(format!("wavefronts of {} over all", access.word), part, "1")
         .evidence_if("wavefronts needed over executed, from the code", ideal, "1")
         .evidence_if("L1 and shared-memory utilization", subject.utilization(Unit::L1).ok(), "1")
         .evidence_if(

@@ -2,6 +2,7 @@
 
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "compression-ineffective",
@@ -60,8 +61,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "L2 compressed only {:.0}% of the sectors written to compressible memory",
-        success * 100.0
+        "L2 compressed only {} of the sectors written to compressible memory",
+        whole_percent(success)
     );
     let finding = subject
         .info(message)

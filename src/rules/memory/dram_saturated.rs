@@ -2,7 +2,7 @@
 
 use crate::model::Quantity;
 use crate::rules::{Check, Judgment, Missing, Rule, Subject, Threshold};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "dram-saturated",
@@ -54,8 +54,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "memory-bound at {:.0}% of peak DRAM bandwidth: only moving fewer bytes helps",
-        reached * 100.0
+        "memory-bound at {} of peak DRAM bandwidth: only moving fewer bytes helps",
+        // Within the tolerance of the timer.
+        whole_percent(reached.min(1.0))
     );
     let rate = kernel.bytes.filter(|_| modeled > Seconds::ZERO);
     let finding = subject

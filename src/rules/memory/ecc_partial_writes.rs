@@ -4,6 +4,7 @@ use super::caches::spared;
 use crate::model::Quantity;
 use crate::roofline::BUSY;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "ecc-partial-writes",
@@ -77,8 +78,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let wasted = bytes * excess;
     let message = format!(
-        "stores fill only {:.0}% of the sectors they touch: ECC reads {:.2} B per byte written",
-        filled * 100.0,
+        "stores fill only {} of the sectors they touch: ECC reads {:.2} B per byte written",
+        whole_percent(filled),
         excess / written
     );
     let finding = spared(subject, message, (wasted, wasted))?

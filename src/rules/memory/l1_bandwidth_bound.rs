@@ -3,6 +3,7 @@
 use super::caches::access;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold, Unit};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "l1-bandwidth-bound",
@@ -47,7 +48,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let stake = subject.next_bottleneck(Unit::L1, 0.5)?;
-    let message = format!("L1 and shared memory reach {:.0}% of their peak throughput", l1 * 100.0);
+    let message =
+        format!("L1 and shared memory reach {} of their peak throughput", whole_percent(l1));
     let finding = subject
         .finding(message, stake)
         .confidence(Confidence::Low)

@@ -3,6 +3,7 @@
 use super::caches::access;
 use crate::model::{MemoryLevel, Quantity};
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "l2-bandwidth-bound",
@@ -81,9 +82,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         _ => "",
     };
     let message = format!(
-        "L2-bound: {:.0}% of L2 peak throughput, {:.0}% of DRAM{served}",
-        l2 * 100.0,
-        dram * 100.0
+        "L2-bound: {} of L2 peak throughput, {} of DRAM{served}",
+        whole_percent(l2),
+        whole_percent(dram)
     );
     let finding = subject
         .finding(message, Stake { low, ..high })

@@ -2,6 +2,7 @@
 
 use crate::model::Quantity;
 use crate::rules::{Check, Judgment, Rule, Subject, Threshold, Unit};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "l2-fabric-traffic",
@@ -59,8 +60,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "{:.0}% of the L2 sectors came over the fabric between its partitions",
-        fabric * 100.0
+        "{} of the L2 sectors came over the fabric between its partitions",
+        whole_percent(fabric)
     );
     let finding = subject
         .info(message)

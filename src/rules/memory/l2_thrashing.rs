@@ -5,7 +5,7 @@ use crate::model::{MemoryLevel, Quantity};
 use crate::roofline::{self, BUSY};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
 use crate::taxonomy::Kind;
-use crate::units::Bytes;
+use crate::units::{Bytes, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "l2-thrashing",
@@ -109,7 +109,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let bytes = subject.kernel.bytes.ok_or(Missing("dram__bytes_read.sum"))?;
-    let misses = format!("but {:.0}% of the accesses miss L2", (1.0 - hit) * 100.0);
+    let misses = format!("but {} of the accesses miss L2", whole_percent(1.0 - hit));
     let (message, spare) = match reuse {
         Reuse::Form { times, needed } => {
             let beyond = |needed: Bytes| {

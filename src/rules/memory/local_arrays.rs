@@ -3,6 +3,7 @@
 use super::caches::excess;
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "local-arrays",
@@ -65,7 +66,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let why = if spills.is_some() { "without spills" } else { "although registers were left" };
-    let message = format!("local memory takes {:.0}% of the L1 sectors {why}", arrays * 100.0);
+    let message = format!("local memory takes {} of the L1 sectors {why}", whole_percent(arrays));
     let finding = subject
         .finding(message, excess(subject, 1.0 - arrays))
         .confidence(confidence)

@@ -3,7 +3,9 @@
 use super::atomic_contention::is_contended;
 use crate::model::Quantity;
 use crate::roofline::{BUSY, Limiter};
+use crate::rules::engine::stalls::stalls;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold, Unit};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "memory-latency-bound",
@@ -30,8 +32,8 @@ memory, several stages; more resident warps; 16 bytes per load.
 ## False positives
 Where each address depends on the previous load (lists, trees, nested tables), loads of a thread
 cannot overlap; only more warps help. Kernels whose atomics wait for each other are left to
-`atomic-contention`. Kernels with fewer blocks than SMs lack work, not loads, and
-are exempt.
+`atomic-contention`, those that wait longer for something else, such as barriers, to `warp-stalls`.
+Kernels with fewer blocks than SMs lack work, not loads, and are exempt.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Asynchronous Copy from Global Memory to Shared Memory\"; J. D. C.
@@ -60,7 +62,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let l1 = subject.utilization(Unit::L1).ok();
     let is_busy = dram.max(l2).max(l1.unwrap_or(0.0)) >= BUSY;
     let is_math = subject.kernel.limiter == Limiter::Math;
-    if is_contended(subject) {
+    // What warps wait for longest is the cause.
+    let is_memory = [Quantity::StallLongScoreboard, Quantity::StallLgThrottle];
+    let others = stalls(subject).into_iter().filter(|(one, _)| !is_memory.contains(&one.quantity));
+    let is_less = others.into_iter().any(|(_, share)| share > wait);
+    if is_contended(subject) || is_less {
         return Ok(None);
     }
     if is_busy || is_math || subject.leaves_idle() || wait < subject.threshold(&STALL) {
@@ -70,10 +76,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let stall = subject.stall(wait);
     let low = if stall.low < gap.low { stall.low } else { gap.low };
     let message = format!(
-        "warps wait for data {:.0}% of the time, but DRAM is only {:.0}% busy: too few loads in \
+        "warps wait for data {} of the time, but DRAM is only {} busy: too few loads in \
          flight",
-        wait * 100.0,
-        dram * 100.0
+        whole_percent(wait),
+        whole_percent(dram)
     );
     let finding = subject
         .finding(message, Stake { low, ..gap })
@@ -90,9 +96,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let occupancy = subject.get(Quantity::AchievedOccupancy);
     Ok(Some(match occupancy.filter(|occupancy| *occupancy < FEW_WARPS) {
         Some(occupancy) => finding.next(format!(
-            "run more warps at once (occupancy is {:.0}%), or keep several loads in flight per \
+            "run more warps at once (occupancy is {}), or keep several loads in flight per \
              thread",
-            occupancy * 100.0
+            whole_percent(occupancy)
         )),
         None if is_narrow => finding.next("load 16 bytes per thread (float4) instead of 4 or less"),
         None if subject.is_product() || subject.is_attention() => {
@@ -128,6 +134,15 @@ mod tests {
             figures[at].1 = value;
             assert!(judge(&RULE, &figures).unwrap().is_none(), "{:?}", figures[at]);
         }
+    }
+
+    #[test]
+    fn a_longer_wait_for_something_else_is_the_cause() {
+        let with = |barrier: f64| {
+            let figures = [WAITING.as_slice(), &[(Quantity::StallBarrier, barrier)]].concat();
+            judge(&RULE, &figures).unwrap()
+        };
+        assert!(with(0.69).is_some() && with(0.71).is_none());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Rules on memory: how much is moved, through which level, and in which pieces.
 
+mod accesses;
 mod caches;
 
 rules! {

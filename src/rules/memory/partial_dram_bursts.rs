@@ -1,8 +1,10 @@
 //! Flags kernels that read more from device memory than the misses of L2 asked for.
 
+use super::caches::spared;
 use crate::model::Quantity;
 use crate::roofline::BUSY;
 use crate::rules::{Check, Confidence, Judgment, Rule, Subject, Threshold, Unit};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "partial-dram-bursts",
@@ -54,11 +56,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let wasted = bytes * excess;
     let message = format!(
-        "{:.0}% of the DRAM traffic was read beyond what L2 misses requested",
-        excess * 100.0
+        "{} of the DRAM traffic was read beyond what L2 misses requested",
+        whole_percent(excess)
     );
-    let finding = subject
-        .finding(message, subject.traffic(wasted)?)
+    let finding = spared(subject, message, (wasted, wasted))?
         .confidence(Confidence::Medium)
         .evidence("bytes moved", bytes.get(), "B")
         .evidence("bytes read beyond L2 misses", wasted.get(), "B")

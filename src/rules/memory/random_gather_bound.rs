@@ -5,7 +5,7 @@ use crate::model::Quantity;
 use crate::roofline;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold, Unit};
 use crate::taxonomy::Kind;
-use crate::units::Bytes;
+use crate::units::{Bytes, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "random-gather-bound",
@@ -73,10 +73,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let wasted = bytes * excess;
     let least = if busy < roofline::BUSY { Bytes::ZERO } else { wasted };
     let message = format!(
-        "the {} wastes {:.0}% of its bytes on partly used bursts, with DRAM {:.0}% busy",
+        "the {} wastes {} of its bytes on partly used bursts, with DRAM {} busy",
         kind.key(),
-        excess * 100.0,
-        busy * 100.0
+        whole_percent(excess),
+        whole_percent(busy)
     );
     let finding = spared(subject, message, (least, wasted))?
         .confidence(Confidence::Medium)

@@ -1,9 +1,10 @@
 //! Flags kernels that move far more through device memory than their algorithm needs.
 
+use super::caches::spared;
 use crate::model::Quantity;
 use crate::roofline;
 use crate::rules::engine::subject::CLOSED_FORM;
-use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold};
+use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
 use crate::units::{Bytes, Seconds};
 
 pub(super) const RULE: Rule = Rule {
@@ -57,16 +58,15 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let kernel = subject.kernel;
     let moved = kernel.bytes.unwrap_or(Bytes::ZERO);
-    let stake = subject.traffic(moved * roofline::excess_fraction(factor, 1.0))?;
+    let excess = moved * roofline::excess_fraction(factor, 1.0);
     let memory = kernel.memory_time.unwrap_or(Seconds::ZERO);
     let is_bound = memory >= kernel.modeled * roofline::BUSY;
-    let stake = if is_bound { stake } else { Stake { low: Seconds::ZERO, ..stake } };
+    let least = if is_bound { excess } else { Bytes::ZERO };
     let message = format!(
         "moves {factor:.1}× the bytes that {} needs",
         needed.call.split(' ').next().unwrap_or_default()
     );
-    let finding = subject
-        .finding(message, stake)
+    let finding = spared(subject, message, (least, excess))?
         .confidence(if is_bound { Confidence::Medium } else { Confidence::Low })
         .evidence("bytes moved", moved.get(), "B")
         .evidence("bytes needed", moved.get() / factor, "B")

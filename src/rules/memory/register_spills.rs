@@ -3,6 +3,7 @@
 use super::caches::{about_excess, excess};
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "register-spills",
@@ -70,7 +71,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
             if share < subject.threshold(&SECTORS) {
                 return Ok(None);
             }
-            let message = format!("register spills cause {:.0}% of the L1 sectors", share * 100.0);
+            let message =
+                format!("register spills cause {} of the L1 sectors", whole_percent(share));
             (share, Confidence::High, message)
         }
         (_, None, Some(share)) => {
@@ -78,8 +80,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
                 return Ok(None);
             }
             let message = format!(
-                "{:.0}% of the instructions store or load spilled registers",
-                share * 100.0
+                "{} of the instructions store or load spilled registers",
+                whole_percent(share)
             );
             (share, Confidence::High, message)
         }
@@ -93,9 +95,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
                 return Ok(None);
             }
             let message = format!(
-                "local memory takes {:.0}% of the L1 sectors at {registers:.0} registers per \
+                "local memory takes {} of the L1 sectors at {registers:.0} registers per \
                  thread: values probably spill",
-                local * 100.0
+                whole_percent(local)
             );
             (local, Confidence::Medium, message)
         }

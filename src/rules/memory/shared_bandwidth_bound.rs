@@ -2,7 +2,7 @@
 
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
-use crate::units::Seconds;
+use crate::units::{Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "shared-bandwidth-bound",
@@ -74,13 +74,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let l1 = subject.utilization(Unit::L1).ok();
     let stake = subject.next_bottleneck(Unit::L1, 0.5);
-    let stake = stake.unwrap_or_else(|_| subject.share(busy * 0.5, "busy-unit"));
+    let stake = stake.unwrap_or_else(|_| subject.share(busy * 0.5, "less-work"));
     let stake = Stake { low: Seconds::ZERO, ..stake };
     let message = format!(
-        "shared memory runs at {:.0}% of its peak wavefront rate, with only {:.0}% of them from \
+        "shared memory runs at {} of its peak wavefront rate, with only {} of them from \
          bank conflicts",
-        busy * 100.0,
-        conflicts * 100.0
+        whole_percent(busy),
+        whole_percent(conflicts)
     );
     let finding = subject
         .finding(message, stake)

@@ -16,8 +16,9 @@ Shared memory has 32 banks of 4 bytes. If threads of a warp read different words
 load takes as many passes (wavefronts) as the fullest bank has words.
 
 ## Detection
-Conflicts are at least `conflicts` of the wavefronts of shared-memory loads. Where Nsight Compute
-reports the wavefronts the code needs at least, only those beyond count.
+Conflicts are at least `conflicts` of the wavefronts of shared-memory loads, and half as much of those
+of all accesses to shared memory. Where Nsight Compute reports the wavefronts the code needs at least,
+only those beyond count. What is at stake follows the conflicts' part of all wavefronts.
 
 ## Remedy
 Pad rows by one word; XOR-swizzle the column with the row; use `ldmatrix` for matrix operands;
@@ -43,6 +44,7 @@ const CONFLICTS: Threshold =
 const ACCESS: SharedAccess = SharedAccess {
     conflicts: Quantity::SharedLoadConflicts,
     metric: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    share: Quantity::SharedLoadShare,
     word: "loads",
 };
 
@@ -76,6 +78,33 @@ mod tests {
         assert!(judge(&RULE, &figures).unwrap().is_none());
         let figures = [busy, (Quantity::SharedLoadConflicts, 0.02)];
         assert!(judge(&RULE, &figures).unwrap().is_none());
+    }
+
+    /// 60% of half of the wavefronts: 30% of 1 ms where L1 is the busiest unit. Of a tenth, the conflicts are 6% of all;
+    /// of a twentieth 3%, which is not worth a fix.
+    #[test]
+    fn loads_count_by_their_part_of_the_wavefronts() {
+        let judged = |part: f64| {
+            let figures = [
+                (Quantity::L1Throughput, 0.8),
+                (Quantity::SharedLoadConflicts, 0.6),
+                (Quantity::SharedLoadShare, part),
+            ];
+            judge(&RULE, &figures).unwrap()
+        };
+        let stake = |part: f64| {
+            let finding = judged(part).unwrap();
+            assert!(finding.message.contains("60% of the wavefronts"), "{}", finding.message);
+            (finding.at_stake_low_s, finding.at_stake_s)
+        };
+        for (part, expected) in [(0.5, 0.3e-3), (0.1, 0.06e-3)] {
+            let (low, high) = stake(part);
+            assert!(
+                (low - expected).abs() < 1e-9 && (high - expected).abs() < 1e-9,
+                "{low} {high}"
+            );
+        }
+        assert!(judged(0.05).is_none());
     }
 
     #[test]

@@ -16,8 +16,9 @@ Shared memory has 32 banks of 4 bytes. If threads of a warp write different word
 store takes as many passes (wavefronts) as the fullest bank has words.
 
 ## Detection
-Conflicts are at least `conflicts` of the wavefronts of shared-memory stores. Where Nsight Compute
-reports the wavefronts the code needs at least, only those beyond count.
+Conflicts are at least `conflicts` of the wavefronts of shared-memory stores, and half as much of those
+of all accesses to shared memory. Where Nsight Compute reports the wavefronts the code needs at least,
+only those beyond count. What is at stake follows the conflicts' part of all wavefronts.
 
 ## Remedy
 Pad rows by one word; XOR-swizzle the column with the row; transpose while reading from global
@@ -44,6 +45,7 @@ const CONFLICTS: Threshold =
 const ACCESS: SharedAccess = SharedAccess {
     conflicts: Quantity::SharedStoreConflicts,
     metric: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    share: Quantity::SharedStoreShare,
     word: "stores",
 };
 

@@ -2,6 +2,7 @@
 
 use crate::model::Quantity;
 use crate::rules::{Check, Confidence, Judgment, Rule, Stake, Subject, Threshold};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "sysmem-traffic",
@@ -52,7 +53,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let gap = subject.gap();
     let low = subject.share(share, "gap").low;
-    let message = format!("{:.0}% of the L2 sectors go to system memory", share * 100.0);
+    let message = format!("{} of the L2 sectors go to system memory", whole_percent(share));
     let finding = subject
         .finding(message, Stake { low: if low < gap.low { low } else { gap.low }, ..gap })
         .confidence(Confidence::Medium)

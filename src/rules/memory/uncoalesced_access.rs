@@ -1,6 +1,7 @@
 //! Flags kernels whose warps fetch more cache sectors per request than their data needs.
 
-use super::caches::{TRANSPOSE, about_excess};
+use super::accesses::{self, Side};
+use super::caches::{TRANSPOSE, about_excess, excess};
 use crate::model::Quantity;
 use crate::roofline::BUSY;
 use crate::rules::{
@@ -23,9 +24,11 @@ sectors; scattered, it touches up to 32, and most of each sector is thrown away.
 
 ## Detection
 Less than `efficiency` of the sectors touched by global accesses are needed, by the first known
-of: sectors needed over sectors touched as Nsight Compute counts them from the code; bytes used of
-each sector; sectors per request, of which contiguous 16-byte accesses of a warp need at most 16
-(the excess above that is certain; below, wide elements may explain it). A custom transpose whose
+of: sectors needed over sectors touched as Nsight Compute counts them from the code; of loads and of
+stores the bytes used of each sector; their sectors per request, of which contiguous 16-byte
+accesses of a warp need at most 16 (the excess above that is certain; below, wide elements may
+explain it). Loads and stores count by their sectors: a few scattered loads beside many stores are
+not worth a fix. Where only one of them was counted, nothing is certainly at stake. A custom transpose whose
 sectors were not counted and that keeps DRAM below 60% busy likely has a strided side; that has
 low confidence.
 
@@ -59,80 +62,38 @@ Compute, which speaks on any excess; *Nsight Compute Profiling Guide*, \"Memory 
 const EFFICIENCY: Threshold =
     Threshold::new("efficiency", 0.80, "1", "a fifth of wasted sectors is worth a look");
 
-/// A warp of 32 threads reading 16 bytes each, side by side, fills 16 sectors.
-const WIDEST_COALESCED: f64 = 16.0;
+/// What is known of the sectors that global accesses touch.
+struct Touched {
+    /// Share of them that is needed.
+    efficiency: f64,
+    /// Share of the traffic of L1 and L2 that is left without the others.
+    left: f64,
+    /// Whether that is known, and not only of accesses that may be few among others.
+    is_whole: bool,
+    message: String,
+}
 
 fn check(subject: &Subject<'_>) -> Judgment {
-    let limit = subject.threshold(&EFFICIENCY);
-    let side = |name, quantity| Some((name, subject.get(quantity)?));
-    let sectors = [
-        side("loads", Quantity::LoadSectorsPerRequest),
-        side("stores", Quantity::StoreSectorsPerRequest),
-    ];
-    let worst = sectors.into_iter().flatten().max_by(|one, two| one.1.total_cmp(&two.1));
-    let used = [
-        side("loads", Quantity::LoadSectorEfficiency),
-        side("stores", Quantity::StoreSectorEfficiency),
-    ];
-    let least = used.into_iter().flatten().min_by(|one, two| one.1.total_cmp(&two.1));
-    let (efficiency, message) = if let Some(share) = subject.get(Quantity::CoalescingEfficiency) {
-        let excess = whole_percent(1.0 - share);
-        let per_request = worst.map_or_else(String::new, |(side, sectors)| {
-            format!("; global {side} touch {sectors:.1} per request")
-        });
-        (
-            share,
-            format!(
-                "uncoalesced: {excess} of the sectors of global accesses are \
-                 excess{per_request}"
-            ),
-        )
-    } else if let Some((side, share)) = least {
-        (
-            share,
-            format!(
-                "uncoalesced global {side} use only {} of the bytes they touch",
-                whole_percent(share)
-            ),
-        )
-    } else if let Some((side, sectors)) = worst {
-        let message = format!(
-            "uncoalesced global {side}: {sectors:.1} sectors per request; consecutive accesses need \
-             4 for elements of 4 bytes and 16 for those of 16"
-        );
-        let certain = if sectors > WIDEST_COALESCED { WIDEST_COALESCED / sectors } else { 1.0 };
-        (certain, message)
-    } else {
+    let sides = accesses::sides(subject);
+    let Some(touched) = touched(subject, &sides) else {
         let metric = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum and …requests…";
         return transposed(subject).map(Some).ok_or(Missing(metric));
     };
-    if efficiency >= limit {
+    let Touched { efficiency, left, is_whole, message } = touched;
+    if efficiency >= subject.threshold(&EFFICIENCY) {
         return Ok(None);
     }
-    let l1 = subject.next_bottleneck(Unit::L1, efficiency);
-    let l2 = subject.next_bottleneck(Unit::L2, efficiency);
-    let stake = match (l1, l2) {
-        (Ok(one), Ok(two)) => {
-            if one.high >= two.high {
-                one
-            } else {
-                two
-            }
-        }
-        (Ok(one), Err(_)) | (Err(_), Ok(one)) => one,
-        // The traffic that is excess could go, and with it at most that share of the time; nothing if other than
-        // traffic limits the kernel.
-        (Err(_), Err(_)) => {
-            Stake { low: Seconds::ZERO, ..subject.share(1.0 - efficiency, "traffic") }
-        }
-    };
-    let finding = about_excess(subject, message, efficiency, stake)
+    let stake = excess(subject, left);
+    let stake = if is_whole { stake } else { Stake { low: Seconds::ZERO, ..stake } };
+    let finding = about_excess(subject, message, left, stake)
         .confidence(Confidence::High)
         .evidence("sectors needed over sectors touched", efficiency, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1")
         .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1");
-    let finding = sectors.into_iter().flatten().fold(finding, |finding, (side, sectors)| {
-        finding.evidence(format!("sectors per request, global {side}"), sectors, "1")
+    let finding = sides.iter().fold(finding, |finding, side| {
+        let requests = format!("sectors per request, global {}", side.word);
+        let share = format!("sectors of global {} over all of L1", side.word);
+        finding.evidence_if(requests, side.sectors, "1").evidence_if(share, side.share, "1")
     });
     let next = if is_transpose(subject) {
         TRANSPOSE
@@ -141,6 +102,45 @@ fn check(subject: &Subject<'_>) -> Judgment {
          memory"
     };
     Ok(Some(finding.next(next)))
+}
+
+/// What the counters say, the first of them that are known; `None` if none is.
+fn touched(subject: &Subject<'_>, sides: &[Side; 2]) -> Option<Touched> {
+    let worst = sides.iter().filter_map(|side| Some((side.word, side.sectors?)));
+    let worst = worst.max_by(|one, two| one.1.total_cmp(&two.1));
+    if let Some(share) = subject.get(Quantity::CoalescingEfficiency) {
+        let global = sides[0].share.zip(sides[1].share).map_or(1.0, |(one, two)| one + two);
+        let per_request = worst.map_or_else(String::new, |(side, sectors)| {
+            format!("; global {side} touch {sectors:.1} per request")
+        });
+        let message = format!(
+            "uncoalesced: {} of the sectors of global accesses are excess{per_request}",
+            whole_percent(1.0 - share)
+        );
+        let left = 1.0 - global.min(1.0) * (1.0 - share);
+        return Some(Touched { efficiency: share, left, is_whole: true, message });
+    }
+    // What wastes most of the traffic; without their shares, of its own sectors.
+    let wasted = |side: &Side| Some((1.0 - side.efficiency()?) * side.share.unwrap_or(1.0));
+    let known = sides.iter().filter_map(|side| Some((side, wasted(side)?)));
+    let (least, _) = known.max_by(|one, two| one.1.total_cmp(&two.1))?;
+    let own = least.efficiency()?;
+    let message = match (least.used, least.sectors) {
+        (None, Some(sectors)) => format!(
+            "uncoalesced global {}: {sectors:.1} sectors per request; consecutive accesses need \
+             4 for elements of 4 bytes and 16 for those of 16",
+            least.word
+        ),
+        _ => format!(
+            "uncoalesced global {} use only {} of the bytes they touch",
+            least.word,
+            whole_percent(own)
+        ),
+    };
+    let whole = accesses::efficiency(sides).zip(accesses::wasted(sides));
+    let is_whole = whole.is_some();
+    let (efficiency, wasted) = whole.unwrap_or((own, 1.0 - own));
+    Some(Touched { efficiency, left: 1.0 - wasted, is_whole, message })
 }
 
 fn is_transpose(subject: &Subject<'_>) -> bool {
@@ -155,8 +155,8 @@ fn transposed(subject: &Subject<'_>) -> Option<Finding> {
     let is_own = subject.class().kind == Some(Kind::Transpose) && subject.class().library.is_none();
     let reached = reached.filter(|_| is_own && !subject.is_short())?;
     let message = format!(
-        "transpose with DRAM only {:.0}% busy: reads or writes are probably strided",
-        reached * 100.0
+        "transpose with DRAM only {} busy: reads or writes are probably strided",
+        whole_percent(reached)
     );
     let finding = subject
         .finding(message, Stake { low: Seconds::ZERO, ..subject.gap() })
@@ -175,7 +175,41 @@ mod tests {
     fn what_only_traffic_shows_may_save_nothing() {
         let figures = [(Quantity::CoalescingEfficiency, 0.25), (Quantity::DramBytes, 3.0e8)];
         let finding = judge(&RULE, &figures).unwrap().unwrap();
-        assert_eq!(finding.estimator, "traffic");
+        assert_eq!(finding.estimator, "less-traffic");
         assert!(finding.at_stake_low_s == 0.0 && finding.at_stake_s > 0.0);
+    }
+
+    /// A fifth of the sectors of L1 are loads, of which a quarter is used: 15% of all sectors could go, and 15% of 1 ms,
+    /// as long as L2 is the busiest unit. Of all global accesses 85% are needed.
+    #[test]
+    fn a_side_counts_by_its_part_of_the_sectors() {
+        let judged = |loads: f64, used: f64| {
+            let figures = [
+                (Quantity::LoadSectorEfficiency, used),
+                (Quantity::StoreSectorEfficiency, 1.0),
+                (Quantity::LoadSectorShare, loads),
+                (Quantity::StoreSectorShare, 1.0 - loads),
+                (Quantity::L1Throughput, 0.3),
+                (Quantity::L2Throughput, 0.9),
+            ];
+            judge(&RULE, &figures).unwrap()
+        };
+        assert!(judged(0.2, 0.25).is_none());
+        // 40%: 0.6 × 1 + 0.4 × 0.25 = 0.7 are needed.
+        let finding = judged(0.4, 0.25).unwrap();
+        assert!((finding.at_stake_s - 0.3e-3).abs() < 1e-9, "{}", finding.at_stake_s);
+        assert!((finding.at_stake_low_s - 0.3e-3).abs() < 1e-9, "{}", finding.at_stake_low_s);
+        let needed = finding.evidence.iter().find(|one| one.name.contains("needed over")).unwrap();
+        assert!((needed.value - 0.7).abs() < 1e-9);
+    }
+
+    /// 30 sectors of each load request cannot be needed, however well stores use theirs.
+    #[test]
+    fn each_side_is_judged_by_what_is_known_of_it() {
+        let figures =
+            [(Quantity::LoadSectorsPerRequest, 30.0), (Quantity::StoreSectorEfficiency, 1.0)];
+        let finding = judge(&RULE, &figures).unwrap().unwrap();
+        assert!(finding.message.contains("loads: 30.0 sectors per request"), "{}", finding.message);
+        assert_eq!(finding.at_stake_low_s, 0.0);
     }
 }

@@ -96,6 +96,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if links.share < run.threshold(&SHARE) && exposed.is_none() {
         return Ok(Vec::new());
     }
+    // A timeline says that computation runs beside all of it.
+    let timelines = &run.analysis.timelines;
+    let is_hidden = !timelines.is_empty()
+        && timelines.iter().all(|one| one.exposed_communication == Seconds::ZERO);
     let longest = links.kernels.first().map(|kernel| kernel.mean());
     let mut words = links.words();
     if let (Some(longest), true) = (longest, links.launches > 1) {
@@ -114,7 +118,11 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         .finding(run, message)
         .confidence(Confidence::High)
         .evidence_if("longest kernel's time per launch", longest.map(Seconds::get), "s")
-        .next("compare the ranks, and overlap communication with the backward pass");
+        .next(if is_hidden {
+            "compare the ranks: computation hides it here, and it takes SMs and bandwidth from what runs beside it"
+        } else {
+            "compare the ranks, and overlap communication with the backward pass"
+        });
     if let Some(exposed) = exposed {
         finding = finding.at_stake(exposed.time, "exposed");
         // Part of it may be waiting for the slowest rank, which overlap does not end.

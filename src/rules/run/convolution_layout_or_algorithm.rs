@@ -6,7 +6,7 @@ use crate::analysis::Kernel;
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
-use crate::units::si;
+use crate::units::{si, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "convolution-layout-or-algorithm",
@@ -137,8 +137,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let told: Vec<String> =
         parts.iter().map(|(what, time)| format!("{what} {}", si(*time, "s"))).collect();
     let message = format!(
-        "layout changes and transforms take {:.0}% of the convolution time ({}): {}",
-        share * 100.0,
+        "layout changes and transforms take {} of the convolution time ({}): {}",
+        whole_percent(share),
         told.join(", "),
         helpers.words()
     );

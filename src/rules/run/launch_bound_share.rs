@@ -3,7 +3,7 @@
 use crate::analysis::State;
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
-use crate::units::si;
+use crate::units::{Seconds, si};
 
 pub(super) const RULE: Rule = Rule {
     id: "launch-bound-share",
@@ -53,13 +53,21 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Ok(Vec::new());
     }
     let fixed = run.analysis.fixed_cost;
-    let most = (fixed * (floored.launches - 1) as f64).min(floored.time);
+    // Their work stays where it is done.
+    let work: Seconds = floored.kernels.iter().filter_map(|kernel| kernel.roofline_time).sum();
+    let above = floored.time - work.min(floored.time);
+    let most = (fixed * (floored.launches - 1) as f64).min(above);
     let kernels = floored.kernels.len();
+    let is_shorter = floored.time < fixed * floored.launches as f64;
+    let cost = if is_shorter {
+        format!("on average shorter than the fixed launch cost of {}", si(fixed, "s"))
+    } else {
+        format!("about {} of each is fixed launch cost", si(fixed, "s"))
+    };
     let message = format!(
-        "{kernels} launch-bound kernel{}: {}; about {} of each is fixed launch cost",
+        "{kernels} launch-bound kernel{}: {}; {cost}",
         if kernels == 1 { "" } else { "s" },
-        floored.words(),
-        si(fixed, "s")
+        floored.words()
     );
     let mut finding = floored
         .finding(run, message)
@@ -101,6 +109,21 @@ mod tests {
         let found = bench.found(RULE);
         assert!(found.message.starts_with("2 launch-bound kernels: 8 launches, 24.0 µs, 19.4%"));
         assert!((found.at_stake_s - 10.5e-6).abs() < 1e-9, "{}", found.at_stake_s);
+    }
+
+    /// 40 launches of 0.5 µs: nothing of the 20 µs but their work is left, and none of them has 2 µs to save.
+    #[test]
+    fn launches_shorter_than_the_fixed_cost_save_no_more_than_they_take() {
+        let bench = h100().launch("add", (64, 256), (40, 0.5), TINY);
+        let found = bench.found(RULE);
+        assert!(
+            found.message.ends_with("shorter than the fixed launch cost of 1.50 µs"),
+            "{}",
+            found.message
+        );
+        // 10⁵ B at 3.352 TB/s are 29.8 ns.
+        let most = 40.0 * (0.5e-6 - 1e5 / 3.352e12);
+        assert!((found.at_stake_s - most).abs() < 1e-9, "{} {most}", found.at_stake_s);
     }
 
     #[test]

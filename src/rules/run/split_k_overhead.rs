@@ -3,6 +3,7 @@
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold};
 use crate::taxonomy::Kind;
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "split-k-overhead",
@@ -67,7 +68,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         "use another algorithm or stream-K, and compare times including the reductions"
     };
     let beside = of_products.map_or_else(String::new, |share| {
-        format!(", {:.0}% of the split-K product time", share * 100.0)
+        format!(", {} of the split-K product time", whole_percent(share))
     });
     let mut finding = sums
         .finding(run, format!("split-K reductions: {}{beside}", sums.words()))

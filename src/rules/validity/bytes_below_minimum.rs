@@ -3,7 +3,7 @@
 use crate::model::Quantity;
 use crate::rules::engine::subject::CLOSED_FORM;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold};
-use crate::units::Bytes;
+use crate::units::{Bytes, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "bytes-below-minimum",
@@ -59,8 +59,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         "more is missing than fits in L2: a counter is missing, or the sizes are wrong"
     };
     let message = format!(
-        "moves only {:.0}% of the bytes that {} needs: {why}",
-        moved * 100.0,
+        "moves only {} of the bytes that {} needs: {why}",
+        whole_percent(moved),
         needed.call.split(' ').next().unwrap_or_default()
     );
     let finding = subject.info(message);

@@ -5,6 +5,7 @@ use crate::model::Quantity;
 use crate::rules::{
     Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold, Unit,
 };
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "inconsistent-passes",
@@ -101,15 +102,15 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let message = if apart == Some(worst) {
         format!(
-            "two counters of the same figure differ by {:.0}%: they come from different replay \
+            "two counters of the same figure differ by {}: they come from different replay \
              passes",
-            worst * 100.0
+            whole_percent(worst)
         )
     } else {
         format!(
-            "cycles ÷ time give a clock {:.0}% above the device's maximum: they come from \
+            "cycles ÷ time give a clock {} above the device's maximum: they come from \
              different replay passes",
-            worst * 100.0
+            whole_percent(worst)
         )
     };
     let finding = subject

@@ -2,6 +2,7 @@
 
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
+use crate::units::whole_percent;
 
 pub(super) const RULE: Rule = Rule {
     id: "mixed-devices",
@@ -44,7 +45,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         return Ok(Vec::new());
     }
     let told: Vec<String> =
-        parts.iter().map(|(name, share)| format!("{name} ({:.0}%)", share * 100.0)).collect();
+        parts.iter().map(|(name, share)| format!("{name} ({})", whole_percent(*share))).collect();
     let finding = run
         .finding(format!("the run adds up {} devices: {}", parts.len(), told.join(", ")))
         .severity(Severity::Info)

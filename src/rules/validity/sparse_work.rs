@@ -3,7 +3,7 @@
 use crate::analysis::{State, Work};
 use crate::model::{Engine, OriginKind, Pipe};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject};
-use crate::units::{Flops, Seconds};
+use crate::units::{Flops, Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "sparse-work",
@@ -68,8 +68,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let parts = kernel.work.iter().filter(|work| work.pipe.is_sparse());
     let time: Seconds = parts.map(|work| work.time).sum();
     let share = sparse / all;
-    let part =
-        if share < 0.01 { "less than 1%".to_owned() } else { format!("{:.0}%", share * 100.0) };
+    let part = if share < 0.01 { "less than 1%".to_owned() } else { whole_percent(share) };
     let message = format!(
         "{part} of its tensor operations are structured-sparse: they are compared with the sparse roof"
     );

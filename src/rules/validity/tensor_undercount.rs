@@ -3,7 +3,7 @@
 use crate::analysis::{Analysis, CeilingSet, State, Work};
 use crate::model::{Engine, Origin, OriginKind, Pipe, Quantity};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold};
-use crate::units::{Flops, Seconds};
+use crate::units::{Flops, Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "tensor-undercount",
@@ -100,10 +100,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         }
     } else if let Some(active) = unseen {
         format!(
-            "the tensor pipe is active {:.0}% of the time, but the counted operations need only \
-             {:.0}%: some are uncounted",
-            active * 100.0,
-            needed * 100.0
+            "the tensor pipe is active {} of the time, but the counted operations need only \
+             {}: some are uncounted",
+            whole_percent(active),
+            whole_percent(needed)
         )
     } else {
         return Ok(None);

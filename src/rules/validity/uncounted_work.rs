@@ -1,7 +1,7 @@
 //! Notes matrix products of whose operations the counters saw only a part.
 
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Severity, Subject, Threshold};
-use crate::units::{Flops, Seconds};
+use crate::units::{Flops, Seconds, whole_percent};
 
 pub(super) const RULE: Rule = Rule {
     id: "uncounted-work",
@@ -54,8 +54,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let message = format!(
-        "the counters saw only {:.0}% of the operations of {}: its math time is a lower bound",
-        counted * 100.0,
+        "the counters saw only {} of the operations of {}: its math time is a lower bound",
+        whole_percent(counted),
         needed.call
     );
     let all: Flops = subject.kernel.work.iter().map(|work| work.operations).sum();
@@ -89,7 +89,9 @@ mod tests {
         let found = product(1e9).found(&RULE);
         assert_eq!((found.severity, found.at_stake_s), (Severity::Medium, 0.0));
         assert!(
-            found.message.starts_with("the counters saw only 1% of the operations of gemm m=4096")
+            found
+                .message
+                .starts_with("the counters saw only 0.7% of the operations of gemm m=4096")
         );
         let time = found.evidence.iter().find(|fact| fact.unit == "s").unwrap().value;
         assert!((time / (2.0 * 4096_f64.powi(3) / 989.4e12) - 1.0).abs() < 1e-3, "{time}");

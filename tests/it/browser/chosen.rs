@@ -185,7 +185,7 @@ fn the_bar_of_a_kernel_tells_unproven_savings_from_what_its_shape_costs() {
     browser.resize(1440, 900);
     browser.show(&sample());
     // 812 µs, of which 183 at the roofline and 210 with what the shape costs; nothing proves the rest.
-    browser.reopen("#kernel=9");
+    browser.reopen("#kernel=10");
     let key = browser.text("document.querySelector('#detail .key').innerText");
     for part in ["183 µs", "26.4 µs (3.3%) shape and launch cost", "603 µs", "savings unproven"]
     {

@@ -192,10 +192,8 @@ fn what_was_skipped_is_said_by_tables_and_summaries() {
     // The record of a launch ends after its number.
     lines[9] = "\"7\"".to_owned();
     fs::write(&files[1], lines.join("\n") + "\n").unwrap();
-    let said = format!(
-        "1 record or cell was skipped as unreadable, in {}, line 10:",
-        files[1].display()
-    );
+    let said =
+        format!("1 record or cell was skipped as unreadable, in {}, line 10:", files[1].display());
     let run = |arguments: &[&str]| {
         let done = program::run(arguments);
         assert_eq!(done.code, 0, "{arguments:?}: {}", done.stderr);

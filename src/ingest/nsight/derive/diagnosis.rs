@@ -8,9 +8,6 @@ use crate::ingest::nsight::metrics::{Catalog, Raw};
 use crate::model::{OriginKind, Pipe, Quantity};
 use crate::roofline;
 
-/// Bytes of a sector.
-const SECTOR: f64 = 32.0;
-
 /// Positions of the additions among the SASS operations; multiplication and multiply-add follow.
 const DADD: usize = 0;
 const FADD: usize = 3;
@@ -28,7 +25,7 @@ impl Deriver<'_, '_, '_> {
     /// Everything that tells why a kernel is slow rather than how slow it is.
     pub(super) fn diagnosis(&mut self, catalog: &Catalog) {
         let raw = self.raw;
-        if raw.has_any(Raw::TheorySectors..=Raw::SharedPct) {
+        if raw.has_any(Raw::LoadSectors..=Raw::SharedPct) {
             self.global_accesses();
             self.local_and_shared();
         }
@@ -45,112 +42,6 @@ impl Deriver<'_, '_, '_> {
         }
         if raw.has_any(Raw::WarpLatency..=Raw::StallGmmaPct) {
             self.stalls();
-        }
-    }
-
-    fn global_accesses(&mut self) {
-        let raw = self.raw;
-        self.derived(
-            Quantity::CoalescingEfficiency,
-            share(raw.get(Raw::TheoryIdeal), raw.get(Raw::TheorySectors)),
-            "memory_l2_theoretical_sectors_global_ideal ÷ memory_l2_theoretical_sectors_global",
-        );
-        for (quantity, bytes, percent, formula, percent_formula) in &[
-            (
-                Quantity::LoadSectorEfficiency,
-                Raw::LoadBytesPerSector,
-                Raw::LoadBytesPerSectorPct,
-                "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio ÷ 32",
-                "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
-            ),
-            (
-                Quantity::StoreSectorEfficiency,
-                Raw::StoreBytesPerSector,
-                Raw::StoreBytesPerSectorPct,
-                "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio ÷ 32",
-                "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
-            ),
-        ] {
-            // Zero bytes per sector means no such access, not a wasteful one.
-            let used = raw.get(*bytes).filter(|bytes| *bytes > 0.0);
-            self.derived(*quantity, share(used, Some(SECTOR)), formula);
-            let used = raw.get(*percent).filter(|percent| *percent > 0.0);
-            self.derived(*quantity, used.map(|used| used.min(1.0)), percent_formula);
-        }
-        let narrow = [Raw::Memory8, Raw::Memory16, Raw::Memory32];
-        let wide = [Raw::Memory64, Raw::Memory128];
-        let total = |metrics: &[Raw]| -> Option<f64> {
-            metrics.iter().map(|metric| raw.get(*metric)).sum()
-        };
-        let narrow = total(&narrow);
-        let all = sum(narrow, total(&wide));
-        self.derived(
-            Quantity::NarrowLoadShare,
-            share(narrow, all),
-            "smsp__sass_inst_executed_op_memory_{8,16,32}b.sum ÷ those of all widths",
-        );
-    }
-
-    fn local_and_shared(&mut self) {
-        let raw = self.raw;
-        let local = sum(raw.get(Raw::LocalLoadSectors), raw.get(Raw::LocalStoreSectors));
-        let quantity = Quantity::LocalSectorShare;
-        self.derived(
-            quantity,
-            share(local, raw.get(Raw::L1Sectors)),
-            "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ l1tex__t_sectors.sum",
-        );
-        let global = sum(raw.get(Raw::LoadSectors), raw.get(Raw::StoreSectors));
-        self.derived(
-            quantity,
-            share(local, sum(local, global)),
-            "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ those of global and local memory",
-        );
-        let local = raw.get(Raw::TheoryLocal);
-        self.derived(
-            quantity,
-            share(local, sum(local, raw.get(Raw::TheorySectors))),
-            "memory_l2_theoretical_sectors_local ÷ those of global and local memory",
-        );
-        self.measured(Quantity::SpillShare, Raw::SpillPct, "derived__local_spilling_requests_pct");
-        // No spill is no share of whatever there is.
-        let spills = raw.get(Raw::SpillRequests);
-        let none = spills.filter(|requests| *requests == 0.0);
-        self.derived(Quantity::SpillShare, none, "derived__local_spilling_requests");
-        self.derived(
-            Quantity::SpillInstructionShare,
-            share(spills, raw.get(Raw::InstructionsExecuted)),
-            "derived__local_spilling_requests ÷ smsp__inst_executed.sum",
-        );
-        for (quantity, part, whole, formula) in &[
-            (
-                Quantity::SharedLoadConflicts,
-                Raw::SharedLoadConflicts,
-                Raw::SharedLoadWavefronts,
-                "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum ÷ l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-            ),
-            (
-                Quantity::SharedStoreConflicts,
-                Raw::SharedStoreConflicts,
-                Raw::SharedStoreWavefronts,
-                "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum ÷ l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-            ),
-            (
-                Quantity::SharedEfficiency,
-                Raw::SharedIdeal,
-                Raw::SharedWavefronts,
-                "memory_l1_wavefronts_shared_ideal ÷ memory_l1_wavefronts_shared",
-            ),
-        ] {
-            self.derived(*quantity, share(raw.get(*part), raw.get(*whole)), formula);
-        }
-        // A kernel that does not access shared memory has no conflicts there.
-        for (quantity, part) in [
-            (Quantity::SharedLoadConflicts, Raw::SharedLoadConflicts),
-            (Quantity::SharedStoreConflicts, Raw::SharedStoreConflicts),
-        ] {
-            let none = raw.get(part).filter(|conflicts| *conflicts == 0.0);
-            self.derived(quantity, none, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_*.sum");
         }
     }
 
@@ -488,6 +379,8 @@ mod tests {
                     "0",
                 ),
                 ("l1tex__t_sectors.sum", "sector", "100"),
+                ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "60"),
+                ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", "30"),
                 ("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", "6"),
                 ("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "4"),
                 ("derived__local_spilling_requests", "", "0"),
@@ -525,6 +418,10 @@ mod tests {
                 (Quantity::L2PeerShare, Some(0.0)),
                 (Quantity::L2AtomicShare, Some(0.25)),
                 (Quantity::NarrowLoadShare, None),
+                (Quantity::SharedLoadShare, Some(0.5)),
+                (Quantity::SharedStoreShare, Some(0.5)),
+                (Quantity::LoadSectorShare, Some(0.6)),
+                (Quantity::StoreSectorShare, Some(0.3)),
             ],
         );
     }

@@ -3,6 +3,7 @@
 //! Each quantity has a ladder of sources, most direct first; the rung taken is kept as the value's
 //! [`Origin`]. Formulas: *Nsight Compute Profiling Guide* and the section files shipped with it.
 
+mod accesses;
 #[cfg(test)]
 mod bench;
 mod diagnosis;
