@@ -206,8 +206,8 @@ impl Catalog {
         }
     }
 
-    /// Returns where an export contradicts a device, one sentence each, and which device matches
-    /// instead, if any.
+    /// Returns where an export contradicts a device, one sentence each; before them which device
+    /// matches instead, if any.
     #[must_use]
     pub fn disagreements(
         &self,
@@ -228,13 +228,18 @@ impl Catalog {
                     if fits.device.provenance != Provenance::Attributes
                         && fits.device.id != device.id =>
                 {
-                    let name = &fits.device.name;
-                    found.push(format!("{name} matches the export: --device {name:?}"));
+                    let (name, other) = (&fits.device.name, &device.name);
+                    let fits =
+                        format!("{name} matches the export, {other} does not: --device {name:?}");
+                    found.insert(0, fits);
                 }
                 Err(CatalogError::Unidentified { candidates, .. })
                     if !candidates.is_empty() && !candidates.contains(&device.name) =>
                 {
-                    found.push(format!("devices that match the export: {}", listed(&candidates)));
+                    let (names, other) = (listed(&candidates), &device.name);
+                    let fit =
+                        format!("{other} does not match the export; devices that do: {names}");
+                    found.insert(0, fit);
                 }
                 _ => {}
             }
@@ -502,9 +507,9 @@ mod tests {
         assert_eq!(
             catalog.disagreements(&h100, &of_h200, &observed),
             [
+                "H200 SXM 141GB matches the export, H100 SXM5 80GB does not: --device \"H200 SXM 141GB\"",
                 "the export's rates and percentages of peak imply a memory bandwidth of 4792 GB/s, the \
                  catalog says 3352 GB/s for H100 SXM5 80GB",
-                "H200 SXM 141GB matches the export: --device \"H200 SXM 141GB\"",
             ]
         );
         let h200 = catalog.find("H200 SXM 141GB", &DeviceHint::default()).unwrap();

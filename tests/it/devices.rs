@@ -110,11 +110,21 @@ fn a_wrong_device_is_told_with_the_one_that_fits() {
     assert_eq!(
         notes.as_slice(),
         [
+            "GeForce RTX 5090 matches the export, GeForce RTX 5070 does not: --device \"GeForce RTX 5090\"",
             "the export's rates and percentages of peak imply a memory bandwidth of 1790 GB/s, the catalog says \
              672 GB/s for GeForce RTX 5070",
-            "GeForce RTX 5090 matches the export: --device \"GeForce RTX 5090\"",
         ]
     );
+}
+
+/// Seven contradictions: the device that fits is what a brief of three lines begins with.
+#[test]
+fn the_device_that_fits_is_named_first() {
+    let text = crate::program::run(&["demo", "--device", "A100 SXM4 80GB"]).stdout;
+    let first = text.lines().find_map(|line| line.strip_prefix("Check        "));
+    let fits =
+        "H100 SXM5 80GB matches the export, A100 SXM4 80GB does not: --device \"H100 SXM5 80GB\"";
+    assert_eq!(first, Some(fits), "{text}");
 }
 
 /// Two GPUs of one model: what their launches contradict is a note, not another model. Attributes that differ are.
