@@ -111,7 +111,7 @@ impl Table<'_> {
                 let launches = row.groups.as_ref().map(|group| {
                     group.all().map(|kernel| kernel.timed).min().unwrap_or(1) as usize
                 });
-                let floor = shifts::few(&self.noise, launches.before, launches.after);
+                let floor = self.noise.few(launches.before, launches.after);
                 shifts::single(between(known) - offset, floor)
             };
             // What befell all kernels of a run is in the shift of each, unless it is taken out.

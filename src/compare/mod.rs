@@ -61,5 +61,7 @@ pub use seal::fingerprint;
 pub use sides::kernels;
 pub(crate) use sides::kernels_by_run;
 pub use statistics::benjamini_hochberg;
-pub(crate) use statistics::{mean, squares, student_quantile, student_tail, weighted_median};
+pub(crate) use statistics::{
+    CONFIDENCE, interval_confidence, mean, squares, student_quantile, student_tail, weighted_median,
+};
 pub use table::{Setting, alone, compare};

@@ -61,6 +61,16 @@ impl Noise {
     /// normal distribution, times the root of two for a difference.
     const PAIRS: f64 = 1.645 * std::f64::consts::SQRT_2;
 
+    /// The floor for few launches per side: declared for [`Noise::FEW`], it grows as their mean gets
+    /// less certain.
+    #[must_use]
+    pub fn few(&self, before: usize, after: usize) -> Shift {
+        let variance = |before: usize, after: usize| 1.0 / before as f64 + 1.0 / after as f64;
+        let declared = variance(Self::FEW, Self::FEW);
+        let growth = (variance(before.max(1), after.max(1)) / declared).sqrt();
+        self.few_launches.shift() * growth.max(1.0)
+    }
+
     /// What all kernels together may shift between two sides that were not taken in turns, however many runs
     /// each has.
     #[must_use]

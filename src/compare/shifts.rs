@@ -91,18 +91,9 @@ fn floor(Both { before, after }: Both<&[f64]>, noise: &Noise, timer: Seconds) ->
             values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least
         };
         let range = range(before).max(range(after));
-        few(noise, before.len(), after.len()).max(Shift::new(NOISE_ERRORS * range))
+        noise.few(before.len(), after.len()).max(Shift::new(NOISE_ERRORS * range))
     };
     declared.max(timer)
-}
-
-/// Returns the floor for few launches per side: declared for [`Noise::FEW`], it grows as their mean
-/// gets less certain.
-pub(super) fn few(noise: &Noise, before: usize, after: usize) -> Shift {
-    let variance = |before: usize, after: usize| 1.0 / before as f64 + 1.0 / after as f64;
-    let declared = variance(Noise::FEW, Noise::FEW);
-    let growth = (variance(before.max(1), after.max(1)) / declared).sqrt();
-    noise.few_launches.shift() * growth.max(1.0)
 }
 
 /// Evidence from one value per side.
@@ -229,7 +220,7 @@ mod tests {
     fn the_floor_of_few_launches_grows_to_twice_as_much() {
         let noise = Noise { few_launches: RelativeChange::new(0.1), ..Noise::default() };
         for (before, after, expected) in [(4, 4, 0.1), (1, 1, 0.21), (9, 9, 0.1), (0, 1, 0.21)] {
-            let found = few(&noise, before, after).change().get();
+            let found = noise.few(before, after).change().get();
             assert!((found - expected).abs() < 1e-12, "{before} {after}: {found}");
         }
     }

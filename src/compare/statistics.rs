@@ -105,11 +105,18 @@ pub(crate) fn hodges_lehmann(before: &[f64], after: &[f64]) -> Option<Shift> {
         differences.extend(after.iter().map(|two| two - one));
     }
     let estimate = median_of(&mut differences)?;
-    let (cut, tail) = cut(before.len(), after.len());
+    let (cut, _) = cut(before.len(), after.len());
     let last = differences.len() - 1;
     let low = *differences.select_nth_unstable_by(cut, f64::total_cmp).1;
     let high = *differences.select_nth_unstable_by(last - cut, f64::total_cmp).1;
-    Some(Shift { estimate, low, high, confidence: (1.0 - 2.0 * tail).max(0.0) })
+    let confidence = interval_confidence(before.len(), after.len());
+    Some(Shift { estimate, low, high, confidence })
+}
+
+/// Returns the two-sided confidence of an interval from so many values per side; 0 for one value per
+/// side. The counts may not allow [`CONFIDENCE`].
+pub(crate) fn interval_confidence(before: usize, after: usize) -> f64 {
+    (1.0 - 2.0 * cut(before, after).1).max(0.0)
 }
 
 /// Returns how many differences are cut off at either end, and the probability of one tail.

@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-9;
 const ANOTHER_UNIT: f64 = 50.0;
 
 /// A check that fails where less of the baseline's time was compared than the policy asks for.
-pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
+pub(super) fn judge(comparison: &Comparison, policy: &Policy, decides: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     let found = comparison.coverage;
     // Where nothing matches at all, that is said by itself.
@@ -32,11 +32,13 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
         if found.unmeasured.get() > ROUNDING {
             why.push(format!("{} {what}", percent(found.unmeasured)));
         }
+        // A comparison has no such option, and reports the whole all the same.
+        let option = if decides { "; --coverage sets what is needed" } else { "" };
         let message = format!(
-            "only {} of the baseline's time can be compared, and {} is needed: {}; --coverage sets what \
-             is needed",
+            "only {} of the baseline's time can be compared, and {} is needed{}: {}{option}",
             percent(found.compared),
             percent(policy.coverage),
+            if decides { "" } else { " for a gate" },
             why.join(", "),
         );
         checks.push(inconclusive("coverage", Verdict::NoData, message));

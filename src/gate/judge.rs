@@ -7,7 +7,7 @@ use super::policy::{Action, Metric, Normalize, Policy};
 use super::{bounds, coverage, damaged, idle, kernels, presence, whole, words};
 use crate::compare::{self, Basis, Comparison, Lone, Run, Side};
 use crate::model::Date;
-use crate::units::{Seconds, Shift, change_limit};
+use crate::units::{Seconds, Shift};
 
 /// Inputs of a gate besides the policy.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,7 @@ pub fn judge(baseline: &[Run], current: &[Run], policy: &Policy, setting: &Setti
             let found = Found::failing("no-data", Verdict::NoData, &reason);
             return found.decision(Outcome::NothingMeasured, reason, policy, setting);
         }
-        Found::of(comparison, policy)
+        Found::of(comparison, policy, setting)
     };
     found.checks.extend(presence::required(&there, current.len(), policy));
     found.checks.extend(coverage::damaged(&sifted.left_out, &sifted.unclear, policy));
@@ -138,22 +138,19 @@ fn method(comparison: &Comparison, policy: &Policy) -> Vec<String> {
         );
     }
     if one + two > 2 {
-        told.push(format!(
-            "{one} and {two} runs: the run is the unit of repetition; the median of all ratios \
-             (Hodges–Lehmann) must exceed the limit with its distribution-free interval and in a t test \
-             with the variance pooled across kernels, each at 95% confidence, and must differ from no \
-             change at a false-discovery rate of {}",
-            change_limit(policy.false_discovery).trim_start_matches('+')
-        ));
+        told.push(words::several_runs(one, two, policy.false_discovery));
     } else {
         let noise = policy.noise;
         told.push(format!(
             "one run per side: the median of all launch ratios (Hodges–Lehmann) must exceed the \
              limit with its whole distribution-free interval, and it must exceed the declared \
-             noise: {} for a kernel, {} with fewer than {} launches, {} for the global shift",
+             noise: {} for a kernel; with fewer than {} launches per side {} with {} to {} with one; {} \
+             for the global shift",
             words::size(noise.kernel),
-            words::size(noise.few_launches),
             compare::Noise::ENOUGH,
+            words::size(noise.few_launches),
+            compare::Noise::FEW,
+            words::size(noise.few(1, 1).change()),
             words::size(noise.common)
         ));
         if !policy.noise_is_declared {
@@ -191,9 +188,9 @@ impl Found {
     }
 
     /// Collects all checks of a comparison.
-    fn of(comparison: Comparison, policy: &Policy) -> Self {
+    fn of(comparison: Comparison, policy: &Policy, setting: &Setting) -> Self {
         let mut checks = whole::judge(&comparison, policy);
-        checks.extend(coverage::judge(&comparison, policy));
+        checks.extend(coverage::judge(&comparison, policy, setting.decides));
         coverage::withdraw(&mut checks);
         let verdicts = kernels::judge(&comparison, policy);
         checks.extend(verdicts.checks);

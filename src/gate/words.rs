@@ -7,10 +7,13 @@ use super::decision::{Check, Subject, Verdict};
 use super::policy::{Limit, Metric};
 use super::thresholds::{BEYOND_ROOF, MORE_RUNS, SHOWN_SHIFT, UNDECLARED};
 use super::value::Value;
-use crate::compare::{Change, Comparison, Counted, Evidence, MatchLevel, Measured, OddRun, Unit};
+use crate::compare::{
+    CONFIDENCE, Change, Comparison, Counted, Evidence, MatchLevel, Measured, OddRun, Unit,
+    interval_confidence,
+};
 use crate::units::{
-    self, Bytes, Factor, Flops, RelativeChange, Seconds, Share, Shift, change_interval,
-    change_limit, digits,
+    self, Bytes, Factor, Flops, Probability, RelativeChange, Seconds, Share, Shift,
+    change_interval, change_limit, digits,
 };
 
 /// Shifts of time below 2% are not explained by cycles in the output.
@@ -124,6 +127,26 @@ pub(super) fn doubt(own: &Evidence, limit: Shift) -> String {
         MoreRuns::Settle(1) => format!("{why}; one more run per side would settle it"),
         MoreRuns::Settle(more) => format!("{why}; {more} more runs per side would settle it"),
     }
+}
+
+/// How several runs are judged. So few that every ratio lies in the interval reach less than its usual confidence.
+pub(super) fn several_runs(before: usize, after: usize, false_discovery: Probability) -> String {
+    let confidence = interval_confidence(before, after);
+    // 3 and 3 runs reach 90% but for rounding.
+    let (least, each) = if confidence > CONFIDENCE - 1e-9 {
+        (String::new(), "each at 95% confidence")
+    } else {
+        let reached =
+            format!(" ({:.0}% confidence, the most these runs allow)", confidence * 100.0);
+        (reached, "at 95% confidence")
+    };
+    format!(
+        "{before} and {after} runs: the run is the unit of repetition; the median of all ratios \
+         (Hodges–Lehmann) must exceed the limit with its distribution-free interval{least} and in a t test \
+         with the variance pooled across kernels, {each}, and must differ from no change at a \
+         false-discovery rate of {}",
+        change_limit(false_discovery).trim_start_matches('+')
+    )
 }
 
 /// What to do about one run per side.
@@ -493,6 +516,22 @@ mod tests {
         ];
         assert_eq!(told(&[&one[..], &more].concat()), "3 bounds are violated on 3 kernels");
         assert_eq!(told(&more[..1]), "1 bound is violated");
+    }
+
+    /// All rank sums of 2 and 2 runs are 6, of 1 and 2 runs 3, of 3 and 3 runs 20: one of them is at either end.
+    #[test]
+    fn the_method_names_the_confidence_that_the_runs_reach() {
+        let of = |before, after| several_runs(before, after, Probability::new(0.05));
+        let [two, mixed] = [of(2, 2), of(1, 2)];
+        assert!(
+            two.contains("interval (67% confidence, the most these runs allow) and in"),
+            "{two}"
+        );
+        assert!(mixed.contains("interval (33% confidence, the most these runs allow)"), "{mixed}");
+        for enough in [of(3, 3), of(5, 5)] {
+            assert!(enough.contains("interval and in a t test"), "{enough}");
+            assert!(enough.contains("kernels, each at 95% confidence"), "{enough}");
+        }
     }
 
     #[test]

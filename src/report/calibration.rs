@@ -32,6 +32,13 @@ impl Reported for Calibrated<'_> {
         document
     }
 
+    /// The suggested floors alone.
+    fn verdict(&self, _: &Style) -> Document {
+        let mut document = Document::new("Run-to-run noise");
+        document.push(Block::Code(self.policy()));
+        document
+    }
+
     /// Renders text that can be appended to a configuration: everything except the floors is a
     /// comment.
     fn own(&self, format: &str, style: &Style) -> Option<String> {

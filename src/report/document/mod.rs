@@ -57,6 +57,8 @@ pub struct Fact {
     pub most: usize,
     /// Up to which percentage of a limited format it may fill, where it has several lines.
     pub room: u8,
+    /// Whether its lines are commands to be copied, which a terminal does not break.
+    pub is_to_copy: bool,
 }
 
 impl Fact {
@@ -69,7 +71,14 @@ impl Fact {
     /// A label with lines, of which a terminal shows `most`.
     #[must_use]
     pub fn list(label: &'static str, lines: Vec<String>, most: usize) -> Self {
-        Self { label, lines, tone: Tone::Plain, most, room: 100 }
+        Self { label, lines, tone: Tone::Plain, most, room: 100, is_to_copy: false }
+    }
+
+    /// The same of lines that are commands to be copied.
+    #[must_use]
+    pub fn to_copy(mut self) -> Self {
+        self.is_to_copy = true;
+        self
     }
 
     /// The same with a limit to the percentage of a limited format that it may fill.

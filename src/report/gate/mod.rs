@@ -126,7 +126,7 @@ impl GateReport<'_> {
         document.add(Section { room: 70, brief, ..why });
     }
 
-    /// Adds the result of every kernel, largest change first, for a comparison.
+    /// Adds the result of every kernel, for a comparison: first what gained or lost most time.
     fn kernels(&self, document: &mut Document, style: &Style) {
         let mut all: Vec<&Check> = self
             .decision
@@ -143,7 +143,9 @@ impl GateReport<'_> {
         };
         all.sort_by(|one, two| moved(two).total_cmp(&moved(one)));
         let shown = all.len().min(KERNELS);
-        let title = format!("Kernels, by size of change{}", first_of(shown, all.len()));
+        let has_times = all.iter().any(|check| check.delta_s.is_some());
+        let by = if has_times { "time gained or lost" } else { "size of change" };
+        let title = format!("Kernels, by {by}{}", first_of(shown, all.len()));
         let table = Block::Table(view::table(&all[..shown], style));
         document.add(Section { room: 70, ..Section::new(title, vec![table]) });
     }
@@ -190,7 +192,11 @@ impl GateReport<'_> {
             ("Reproduce", 100, again),
         ];
         let known = all.into_iter().filter(|(_, _, lines)| !lines.is_empty());
-        known.map(|(label, room, lines)| Fact::list(label, lines, LISTED).room(room)).collect()
+        let fact = |(label, room, lines)| {
+            let fact = Fact::list(label, lines, LISTED).room(room);
+            if matches!(label, "Next" | "Reproduce") { fact.to_copy() } else { fact }
+        };
+        known.map(fact).collect()
     }
 }
 

@@ -175,7 +175,13 @@ const fn tone(outcome: Outcome) -> Tone {
 
 /// Returns the title of the table of deciding checks.
 pub(super) fn decided(report: &GateReport<'_>) -> &'static str {
-    if report.decision.decides { "Failing checks" } else { "Checks that would fail a gate" }
+    let is_open = report.decision.outcome == Outcome::Inconclusive;
+    match (report.decision.decides, is_open) {
+        (true, false) => "Failing checks",
+        (true, true) => "Inconclusive checks",
+        (false, false) => "Checks that would fail a gate",
+        (false, true) => "Checks that would leave a gate inconclusive",
+    }
 }
 
 /// Returns the outcome, in capitals if the gate did not pass, so that it stands out without colors.

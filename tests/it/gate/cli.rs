@@ -202,4 +202,53 @@ fn calibration_can_be_pasted_into_a_policy() {
     let with = ["gate", "slow-*.csv", "--baseline", "main-*.csv", "--policy", "policy.toml"];
     let gate = rooflint(folder.path(), &with);
     assert_eq!(gate.code, 1, "{}{}{}", found.out, gate.out, gate.err);
+    // Of several lines of comments only the thresholds are left.
+    let quiet = rooflint(folder.path(), &["calibrate", "main-*.csv", "-q"]);
+    assert!(
+        quiet.out.starts_with("[gate.noise]\n") && found.out.ends_with(&quiet.out),
+        "{}",
+        quiet.out
+    );
+}
+
+/// All rank sums of 2 and 2 runs are 6, of 1 and 2 runs 3: the interval leaves out one of them at either end.
+#[test]
+fn the_method_is_that_of_the_runs_that_there_are() {
+    let folder = folder();
+    let at = folder.path();
+    let of = |runs: &[&str]| rooflint(at, &[&["gate"], runs, &["--width", "118"]].concat()).out;
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (runs, confidence) in [
+        (&["slow-0.csv", "slow-1.csv", "--baseline", "main-0.csv", "main-1.csv"][..], "67%"),
+        (&["slow-0.csv", "slow-1.csv", "--baseline", "main-0.csv"][..], "33%"),
+    ] {
+        let text = words(&of(runs));
+        let reached = format!("interval ({confidence} confidence, the most these runs allow)");
+        assert!(text.contains(&reached), "{text}");
+        assert!(text.contains(&format!(", {confidence} confidence), limit +5%")), "{text}");
+    }
+    // One launch per side: twice the noise of four, on the logarithmic scale.
+    let single = of(&["slow-0.csv", "--baseline", "main-0.csv"]);
+    let declared = "with fewer than 5 launches per side 10.0% with 4 to 21.0% with one";
+    assert!(words(&single).contains(declared), "{single}");
+    assert!(single.contains("noise alone could explain 21.0%"), "{single}");
+    // Commands to be copied are one line each.
+    let line = |label: &str| single.lines().find(|line| line.starts_with(label)).unwrap();
+    assert!(line("Next ").ends_with(" --explain"), "{single}");
+    assert!(line("Reproduce ").ends_with(" --width 118"), "{single}");
+}
+
+/// `diff` has no `--coverage`, and too little to compare fails no gate.
+#[test]
+fn a_comparison_names_no_option_that_it_lacks() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let [before, after] =
+        ["before", "after"].map(|side| format!("fixtures/pytorch_trace/h100-step-{side}.json.gz"));
+    let diff = rooflint(root, &["diff", &before, &after]).out;
+    assert!(!diff.contains("--coverage") && diff.contains("is needed for a gate: "), "{diff}");
+    assert!(diff.contains("\nChecks that would leave a gate inconclusive\n"), "{diff}");
+    assert!(diff.contains("\nKernels, by time gained or lost, the first 15 of "), "{diff}");
+    let gate = rooflint(root, &["gate", &after, "--baseline", &before]);
+    assert!(gate.out.contains("--coverage sets what is needed"), "{}", gate.out);
+    assert!(gate.code == 4 && gate.out.contains("\nInconclusive checks\n"), "{}", gate.out);
 }

@@ -195,7 +195,8 @@ fn fact(text: &mut String, fact: &Fact, style: &Style) {
     let most = if style.verbose { usize::MAX } else { fact.most };
     for (at, line) in fact.lines.iter().take(most).enumerate() {
         let lead = if at == 0 { format!("{painted} ") } else { blank.clone() };
-        wrap(text, &lead, LABEL, line, style);
+        let whole = Style { width: None, ..*style };
+        wrap(text, &lead, LABEL, line, if fact.is_to_copy { &whole } else { style });
     }
     more(text, fact.lines.len(), most, LABEL, style);
 }
@@ -231,7 +232,7 @@ fn table(text: &mut String, table: &Table, most: usize, style: &Style) {
     let Layout { mut drawn, columns } = Layout::of(table, style);
     for at in columns.elided() {
         let names: Vec<&str> = drawn.rows.iter().map(|row| row[at].as_str()).collect();
-        let names = elided(&names, columns.widths[at]);
+        let names = elided(&names, columns.widths[at], style);
         drawn.rows.iter_mut().zip(names).for_each(|(row, name)| row[at] = name);
     }
     for titles in columns.titles(&drawn.titles) {
@@ -271,14 +272,20 @@ fn table(text: &mut String, table: &Table, most: usize, style: &Style) {
     }
 }
 
-/// Names elided to so many columns. Names are elided by letters; of wide ones half as many fit.
-fn elided(names: &[&str], columns: usize) -> Vec<String> {
-    let mut all = elide_apart(names, columns);
-    let is_wide = |at: &usize| all[*at].width() > columns;
-    let wide: Vec<usize> = (0..all.len()).filter(is_wide).collect();
-    let texts: Vec<&str> = wide.iter().map(|at| names[*at]).collect();
-    for (at, name) in wide.iter().zip(elide_apart(&texts, columns / 2)) {
-        all[*at] = name;
+/// Names elided to so many columns, as they are shown. Names are elided by letters: of wide ones half as many fit, and
+/// in ASCII the dots in place of letters take two columns more.
+fn elided(names: &[&str], columns: usize, style: &Style) -> Vec<String> {
+    let shown = |names: &[&str], columns: usize| -> Vec<String> {
+        elide_apart(names, columns).into_iter().map(|name| style.adapted(name)).collect()
+    };
+    let mut all = shown(names, columns);
+    for fewer in [columns.saturating_sub(2), columns / 2] {
+        let is_wide = |at: &usize| all[*at].width() > columns;
+        let wide: Vec<usize> = (0..all.len()).filter(is_wide).collect();
+        let texts: Vec<&str> = wide.iter().map(|at| names[*at]).collect();
+        for (at, name) in wide.iter().zip(shown(&texts, fewer)) {
+            all[*at] = name;
+        }
     }
     all
 }
