@@ -17,9 +17,9 @@ Examples:
   rooflint run.csv                            analyze an export
   rooflint run.csv --device 'A100 SXM4 80GB'  set the GPU if it is not named
   rooflint run.csv -o report.html             write an interactive page
-  rooflint ranks/ -o all.json -o all.md -o -  one report of all ranks, three formats
+  rooflint ranks/ -o all.json -o all.md -o -  report all ranks in three formats
   rooflint run.csv --kernel '#1' --explain    show the arithmetic of one kernel
-  rooflint run.csv --what-if 'H200 SXM 141GB' estimate times on another GPU
+  rooflint run.csv --what-if L40S             estimate times on another GPU
   rooflint inspect run.csv                    show what an export contains
   rooflint predict axpy n=16M --device L4     estimate without a profile
   rooflint learn -o learn.html                open the tutorial
@@ -29,8 +29,11 @@ Record an export:
   ncu --import report.ncu-rep --csv --page raw --print-units base > run.csv
 
 Exit codes:
-  0 done · 1 gate failed · 2 usage, configuration or device error
-  3 input unreadable or without kernels · 4 inconclusive
+  0  done
+  1  gate failed
+  2  usage, configuration or device error
+  3  input unreadable or without kernels
+  4  inconclusive
 
 Configuration:
   the nearest rooflint.toml, .rooflint.toml or pyproject.toml, here or in a
@@ -39,7 +42,7 @@ Configuration:
 
 const MCP_EXAMPLES: &str = "\
 Examples:
-  rooflint mcp                                wait for a client on standard input
+  rooflint mcp                                serve a client on standard input
   claude mcp add rooflint -- rooflint mcp     register it with a client
 
 Tools: analyze, explain, compare, predict, devices. It reads the files that a call

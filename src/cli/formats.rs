@@ -19,7 +19,7 @@ pub(super) struct Formats {
 const MAPPED: FormatLine<'static> = FormatLine {
     name: "mapped",
     profiler: "any",
-    summary: "any other CSV, its columns named in a mapping",
+    summary: "any other table, CSV or JSON, its columns named in a mapping",
     command: "rooflint FILE --map MAPPING.toml",
 };
 

@@ -26,19 +26,22 @@ use crate::units::{RelativeChange, Share};
 
 const GATE_EXAMPLES: &str = "\
 Examples:
-  rooflint gate now.csv --baseline main.csv         one run each: declared noise
-  rooflint gate 'now-*.csv' --baseline 'main-*.csv' repeated runs: measured noise
+  rooflint gate now.csv --baseline main.csv          one run each: declared noise
+  rooflint gate 'now-*.csv' --baseline 'main-*.csv'  repeated: measured noise
   rooflint gate b1.csv b2.csv --baseline a1.csv a2.csv --order ABBA
-  rooflint gate 'now-*.csv' --baseline baselines/   the newest runs of a store
-  rooflint gate now.csv                             limits that need no baseline
+  rooflint gate 'now-*.csv' --baseline baselines/    the newest runs of a store
+  rooflint gate now.csv                              only bounds, no baseline
   rooflint gate now.csv --baseline main.csv -o gate.md -o junit=report.xml -o -
-  rooflint gate 'main-*.csv' --self-test            is a slowdown caught?
+  rooflint gate 'main-*.csv' --self-test             is a slowdown caught?
 
 Policy: [gate] in rooflint.toml; see docs/gate-policy.md. Method and error rates: docs/gate.md.
 
 Exit codes:
-  0 passed · 1 failed · 2 usage, configuration, different devices
-  3 unreadable, nothing measured, no baseline · 4 inconclusive";
+  0  passed
+  1  failed
+  2  usage, configuration, different devices
+  3  unreadable, nothing measured, no baseline
+  4  inconclusive";
 
 /// Fail if a run is slower than its baseline or breaks a policy
 ///

@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, ValueEnum};
 use super::commands::Cli;
 use super::environment::{self, Variable};
 use super::exit::Failure;
-use super::{apart, args, guesses};
+use super::{apart, args, guesses, help};
 
 /// The command line; options that are habits of other programs replaced, and those added that the environment sets.
 pub(super) fn understood(mut arguments: Vec<OsString>, width: Option<u16>) -> Result<Cli, Failure> {
@@ -40,6 +40,15 @@ pub(super) fn understood(mut arguments: Vec<OsString>, width: Option<u16>) -> Re
             }
             Err(error) => error,
         };
+        if matches!(
+            error.kind(),
+            ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        ) {
+            // The same once more, laid out: most commands are none that ask for help.
+            let mut command = help::laid_out(Cli::command(), help::columns(width));
+            let again = command.try_get_matches_from_mut(&full).err().unwrap_or(error);
+            return Err(Failure::CommandLine(Box::new(again)));
+        }
         if let Some(variable) = environment.as_ref().and_then(|used| blamed(&error, used)) {
             let message = Failure::CommandLine(Box::new(error)).to_string();
             let help = format!("change or unset the environment variable {}", variable.name);

@@ -21,6 +21,7 @@ mod formats;
 mod gate;
 mod guesses;
 mod held;
+mod help;
 mod inspect;
 #[cfg(unix)]
 mod interrupt;

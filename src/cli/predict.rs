@@ -27,7 +27,7 @@ Examples:
   rooflint predict --list                    list kernels with their sizes
   rooflint predict --list gemm               show parameters and derivation
   rooflint predict axpy n=16M --device 'A100 SXM4 80GB'
-  rooflint predict gemm m=4096 n=4096 k=4096 dtype=bf16 --device 'H200 SXM 141GB'
+  rooflint predict gemm m=8k n=8k k=8k dtype=bf16 --device 'H200 SXM 141GB'
   rooflint predict linear batch=1..4Ki:x2 in=4096 out=4096 --device L4
   rooflint predict --model step.toml sequence=4096 --device L4
 
@@ -37,6 +37,7 @@ n=1k..64k:log, n=1k..64k:x2, n=128..4096:+128, n=1k,2k,4k, dtype=fp32,fp16.";
 /// Estimate a kernel's time on a device without a profile
 #[derive(Debug, Args)]
 #[command(override_usage = "rooflint predict KERNEL KEY=VALUE... --device NAME[,NAME...]\n       rooflint predict --model FILE [SIZE=VALUE...] --device NAME[,NAME...]\n       rooflint predict --list [KERNEL]", after_long_help = PREDICT_EXAMPLES, arg_required_else_help = true)]
+#[command(mut_arg("size", |size| size.help("Set the size of pictures in pixels, or their width alone [default: 960x640]")))]
 pub(super) struct Predict {
     /// A kernel and its sizes, such as `gemm m=4096 n=4096 k=4096` (with --model: sizes)
     #[arg(value_name = "KERNEL KEY=VALUE")]

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 
-use super::args;
 use super::exit::{Code, Failure};
 use super::problem::Problem;
+use super::{args, help};
 use crate::plain;
 use crate::report::Style;
 use crate::unfinished::Unfinished;
@@ -223,7 +223,8 @@ impl Terminal {
 
     fn rendered(&self, message: &clap::Error, color: bool) -> String {
         let text = message.render();
-        self.style.adapted(if color { text.ansi().to_string() } else { text.to_string() })
+        let text = if color { text.ansi().to_string() } else { text.to_string() };
+        self.style.adapted(text.replace(help::NO_BREAK, " "))
     }
 }
 

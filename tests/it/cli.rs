@@ -527,6 +527,14 @@ fn quiet_leaves_the_verdict_and_twice_quiet_nothing() {
     assert_eq!(run(&["demo", "-qq"]).stdout, "");
     // What a program asked for is not text.
     assert!(run(&["demo", "-qq", "--format", "json"]).stdout.starts_with('{'));
+    // Of a prediction the time is left, of a sweep where it crosses the ridge point, of a step its time.
+    let time = "Time         at least 40.0 µs, 47.1 µs at achievable rates on L4\n";
+    assert_eq!(run(&["predict", "axpy", "n=1M", "--device", "L4", "-q"]).stdout, time);
+    let sweep = run(&["predict", "axpy", "n=1k..1G", "--device", "L4", "-q"]).stdout;
+    assert!(sweep.starts_with("L4: does not cross;") && sweep.lines().count() == 1, "{sweep}");
+    let step = "fixtures/predict/cnn-stage.toml";
+    let step = run(&["predict", "--model", step, "images=256", "--device", "L40S", "-q"]).stdout;
+    assert!(step.starts_with("Time         at least ") && step.lines().count() == 1, "{step}");
     let missing = run(&["no-such-file.csv", "-qq"]);
     assert_eq!(missing.code, 3);
     assert!(missing.stderr.contains("no such file"), "{}", missing.stderr);

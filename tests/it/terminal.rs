@@ -182,6 +182,54 @@ fn help_fits_eighty_columns_and_begins_with_a_verb() {
     assert!(narrow.lines().all(|line| line.chars().count() <= 60), "{narrow}");
 }
 
+/// Examples are copied: at any width they are whole lines. What is not an example fits, and is broken only where it must be.
+#[test]
+fn examples_in_help_are_whole_at_any_width() {
+    let pages = COMMANDS.iter().map(|command| vec![*command]);
+    for page in pages.chain([vec![], vec!["mcp"], vec!["completions"], vec!["man"]]) {
+        let help =
+            |width: &str| run_in(&[], &[&page[..], &["--help", "--width", width]].concat()).1;
+        let is_example = |line: &&str| {
+            ["  rooflint ", "  ncu ", "  claude "].iter().any(|program| line.starts_with(program))
+        };
+        let wide = help("200");
+        let narrow = help("60");
+        let whole: Vec<&str> = narrow.lines().filter(is_example).collect();
+        for example in wide.lines().filter(is_example) {
+            let command = example.trim().split("  ").next().unwrap();
+            assert!(
+                whole.iter().any(|line| line.trim().starts_with(command)),
+                "{command}: {narrow}"
+            );
+        }
+        let is_usage =
+            |line: &&str| line.starts_with("Usage: ") || line.starts_with("       rooflint ");
+        let mut others = narrow.lines().filter(|line| !is_example(line) && !is_usage(line));
+        assert!(others.all(|line| line.chars().count() <= 60), "{narrow}");
+    }
+    let (_, mcp, _) = run_in(&[], &["mcp", "--help", "--width", "80"]);
+    assert!(mcp.contains("files that a\ncall names, and the configuration as every"), "{mcp}");
+    let (_, narrow, _) = run_in(&[], &["--help", "--width", "60"]);
+    assert!(narrow.contains("\n  rooflint demo\n      analyze the built-in sample\n"), "{narrow}");
+    assert!(narrow.contains(
+        "\n  ncu --import report.ncu-rep --csv --page raw --print-units base > run.csv\n"
+    ));
+    let (_, predict, _) = run_in(&[], &["predict", "--help", "--width", "200"]);
+    assert!(predict.contains("their width alone [default: 960x640]"), "{predict}");
+}
+
+/// The dots in place of letters take three columns instead of one.
+#[test]
+fn shortened_names_in_ascii_move_no_column() {
+    let (_, text, _) = run_in(&[], &["demo", "--ascii", "--width", "80"]);
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("...<float>")).collect();
+    assert_eq!(rows.len(), 1, "{text}");
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    // `vs. roofline` and `4.43x` end in the same column.
+    let head = text.lines().find(|line| line.ends_with("vs. roofline")).unwrap();
+    assert_eq!(rows[0].len(), head.len(), "{text}");
+}
+
 #[test]
 fn help_and_errors_keep_to_ascii_and_to_no_color() {
     let cases: [(&[Variable], &[&str]); 4] = [

@@ -46,3 +46,6 @@ fn ranges_left_out(count: u64) -> String {
 
 /// The command that gives the best input: one row per launch, all levels, base units.
 const BEST: &str = "ncu --set full -o report APP && ncu --import report.ncu-rep --csv --page raw --print-units base > report.csv";
+
+/// The command that gives one row per launch and metric, with the results of rules.
+const DETAILS: &str = "ncu --set full -o report APP && ncu --import report.ncu-rep --csv --page details --print-units base > details.csv";

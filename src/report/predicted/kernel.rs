@@ -22,9 +22,7 @@ pub(super) fn document(
     document.push(Block::Paragraph(form.summary.to_owned()));
     if table.axes.is_empty() {
         // The answer first; how it comes about follows.
-        let times =
-            table.rows.iter().take(ANSWERS).map(|row| Fact::new("Time", answer(&row.prediction)));
-        document.push(Block::Facts(times.collect()));
+        document.push(Block::Facts(times(table).take(ANSWERS).collect()));
     }
     document.push(derivation(form));
     if table.axes.is_empty() {
@@ -58,6 +56,25 @@ pub(super) fn document(
             .to_owned(),
     ));
     document
+}
+
+/// What is predicted without how it comes about: the time on each device, or where a sweep crosses ridge points; of a sweep
+/// that crosses none, such as one over formats, its table.
+pub(super) fn verdict(call: &str, table: &SweepTable, crossings: &[Crossing]) -> Document {
+    let mut document = Document::new(printable(call));
+    document.push(if table.axes.is_empty() {
+        Block::Facts(times(table).collect())
+    } else if crossings.is_empty() {
+        Block::Table(compared(table))
+    } else {
+        Block::lines(crossings.iter().map(sentence).collect())
+    });
+    document
+}
+
+/// The time on each device.
+fn times(table: &SweepTable) -> impl Iterator<Item = Fact> {
+    table.rows.iter().map(|row| Fact::new("Time", answer(&row.prediction)))
 }
 
 /// As many devices as are answered for in front; a table compares all of them.

@@ -97,6 +97,13 @@ impl Reported for Predicted<'_> {
         }
     }
 
+    fn verdict(&self, _: &Style) -> Document {
+        match self {
+            Self::Kernel { call, table, crossings, .. } => kernel::verdict(call, table, crossings),
+            Self::Step { steps, .. } => step::verdict(steps),
+        }
+    }
+
     fn own(&self, format: &str, _: &Style) -> Option<String> {
         match format {
             "csv" => Some(self.csv()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::predict::ModelPrediction;
-use crate::report::document::{Block, Cell, Column, Document, Figure, Form, Table};
+use crate::report::document::{Block, Cell, Column, Document, Fact, Figure, Form, Table};
 use crate::report::view::{count, digits, percent, printable, si};
 use crate::units::{FlopsPerByte, Seconds};
 
@@ -29,6 +29,23 @@ pub(super) fn document(sizes: &BTreeMap<String, u64>, steps: &[ModelPrediction])
          Run `rooflint predict --list KERNEL` for the derivation of a kernel."
             .to_owned(),
     ));
+    document
+}
+
+/// The time of the step on each device, without its kernels.
+pub(super) fn verdict(steps: &[ModelPrediction]) -> Document {
+    let mut document = Document::new("step");
+    let time = |time: Seconds| si(time.get(), "s");
+    let facts = steps.iter().map(|step| {
+        let totals = &step.totals;
+        let mut parts = vec![format!("at least {}", time(totals.roofline_time))];
+        parts.push(format!("{} with launches", time(totals.with_launch_cost)));
+        let reached =
+            totals.achievable.map(|reached| format!("{} at achievable rates", time(reached)));
+        parts.extend(reached);
+        Fact::new("Time", format!("{} on {}", parts.join(", "), printable(&step.device)))
+    });
+    document.push(Block::Facts(facts.collect()));
     document
 }
 

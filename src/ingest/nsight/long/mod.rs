@@ -15,7 +15,7 @@ use metrics::{Meaning, Metrics};
 use super::parts::{Cell, Known, Parts};
 use super::row::{REPEATED, RESCALED, Row, TWICE, is_same, value_end};
 use super::{
-    BEST, Dimension, Identity, Preamble, Raw, RuleColumns, Whole, complete_shape, content,
+    DETAILS, Dimension, Identity, Preamble, Raw, RuleColumns, Whole, complete_shape, content,
 };
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::{header_of, titled_once};
@@ -27,7 +27,7 @@ pub(super) const FORMAT: Format = Format {
     name: "ncu-long",
     profiler: Profiler::NsightCompute,
     summary: "details page or --metrics list: one row per launch and metric, rules between",
-    command: BEST,
+    command: DETAILS,
     sniff,
     read,
 };

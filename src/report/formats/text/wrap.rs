@@ -59,14 +59,17 @@ pub(super) fn wrap_from(
     text.push('\n');
 }
 
-/// Where to cut a word that is longer than this many columns: wide letters take two of them.
+/// Where to cut a word that is longer than this many columns: behind the last part of a path or of the name of a metric
+/// that fits, if half of the room or more is used. Wide letters take two columns.
 fn cut(word: &str, room: usize) -> usize {
     let mut used = 0;
     let beyond = word.char_indices().find(|(_, letter)| {
         used += letter.width().unwrap_or(0);
         used > room
     });
-    beyond.map_or(word.len(), |(at, _)| at)
+    let end = beyond.map_or(word.len(), |(at, _)| at);
+    let part = word[..end].rfind(['/', '.', '_', ',']).map(|at| at + 1);
+    part.filter(|part| end < word.len() && *part >= room / 2).unwrap_or(end)
 }
 
 /// The words of a sentence; a number and its unit are one.
@@ -116,6 +119,20 @@ fn is_unit(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 33 letters do not fit beside a column, and 18 of them do.
+    #[test]
+    fn the_name_of_a_metric_is_cut_between_its_parts() {
+        let style = Style { width: Some(30), ..Style::default() };
+        let mut text = String::new();
+        wrap(&mut text, "", 8, "measured: sm__cycles_elapsed.avg.per_second", &style);
+        assert_eq!(text, "measured:\n        sm__cycles_elapsed.\n        avg.per_second\n");
+        // No part fits, or too little of the line would be used.
+        assert_eq!(
+            (cut("abcdefghijklmnopqrstuvwxyz", 20), cut("a.bcdefghijklmnopqrstu", 20)),
+            (20, 20)
+        );
+    }
 
     #[test]
     fn a_number_and_its_unit_stay_on_one_line() {
