@@ -53,7 +53,7 @@ impl TimePart {
             Self::Gap => "other gap",
             Self::Savings => "savings",
             Self::Unproven => "unproven savings",
-            Self::Waived => "waived",
+            Self::Waived => "waived gap",
             Self::LaunchBound => "launch-bound",
             Self::CacheResident => "cache-resident",
             Self::Communication => "communication/copy",

@@ -99,9 +99,12 @@ impl Reported for NextNcu<'_> {
         document.section("Collects", vec![Block::Table(self.table(style))]);
         let most = if self.at_stake < self.all {
             let all = si(self.all, "s");
-            format!("{} of the {all} that counters could explain", si(self.at_stake, "s"))
+            format!(
+                "{} of the {all} that may be saved or could not be judged",
+                si(self.at_stake, "s")
+            )
         } else {
-            format!("all {} that counters could explain", si(self.all, "s"))
+            format!("all {} that may be saved or could not be judged", si(self.all, "s"))
         };
         let which = match self.launches {
             Collected::Range { skip, count: number } => {

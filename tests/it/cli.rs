@@ -219,6 +219,9 @@ fn explaining_a_kernel_prints_its_arithmetic() {
     for part in ["t_mem", "B ÷ BW", "E  ", "headroom", "T ÷ E", "dram__bytes_read.sum"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    // 860 TFLOP/s over 3.35 TB/s.
+    let of_math = run(&["demo", "--kernel", "flash*", "--explain"]).stdout;
+    assert!(of_math.contains("\n  ridge point    256 FLOP/B"), "{of_math}");
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn steps_tile_the_time_of_the_gpu() {
 #[test]
 fn every_format_has_the_timeline_and_says_the_same() {
     with_judged(&[fixture("pytorch_trace/a100-training.json")], |judged| {
-        let said = "span 5.03 ms, GPU busy 2.00 ms (39.7%), idle 60.3% (58.7% host not launching);";
+        let said = "span 5.03 ms, GPU busy 2.00 ms (39.7%), idle 60.3% (58.7% host not launching, 0.4% launch latency);";
         let mut formats = vec!["text", "markdown"];
         if cfg!(feature = "page") {
             formats.push("html");

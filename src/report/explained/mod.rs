@@ -214,7 +214,7 @@ fn assessment(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel, explanati
             format!("; from L2, on chip, {} {unit}/B", view::digits(ridge))
         });
         lines.add(
-            "ops:byte",
+            "ridge point",
             format!("{} {unit}/B", view::digits(off_chip)),
             format!("P ÷ BW of {}, from memory off chip{on_chip}", work.pipe.label()),
         );

@@ -55,6 +55,10 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
     );
     for kernel in kernels {
         let per_byte = |value: Option<FlopsPerByte>| Cell::maybe(value.map(FlopsPerByte::get));
+        let [value, low, high] =
+            [kernel.savings, kernel.savings_low, kernel.savings_high].map(Seconds::get);
+        // None that is proven, as in the brief; a note says how much it is at most.
+        let savings = if value > 0.0 { Cell::Around { value, low, high } } else { Cell::Missing };
         let cells = [
             Cell::count(kernel.rank as u64),
             Cell::text(name(kernel, style)),
@@ -68,11 +72,7 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             per_byte(kernel.intensity()),
             per_byte(kernel.ridge_point()),
             share(kernel, total),
-            Cell::Around {
-                value: kernel.savings.get(),
-                low: kernel.savings_low.get(),
-                high: kernel.savings_high.get(),
-            },
+            savings,
             Cell::maybe(kernel.coverage.map(Share::get)),
             Cell::Number(run_speedup(total, kernel.savings)),
         ];

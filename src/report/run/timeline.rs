@@ -14,6 +14,9 @@ const LEAST_SHARE: f64 = 0.0005;
 /// The brief has the causes of at least this part of the idle time.
 const LEAST_CAUSE: f64 = 0.05;
 
+/// The same as a share of the span, for causes that a finding adds up.
+const LEAST_PART: f64 = 0.0025;
+
 /// The time of the GPUs of a run.
 #[derive(Debug)]
 pub(in crate::report) struct OverTime<'a> {
@@ -123,16 +126,19 @@ fn time(time: Seconds) -> String {
 /// ` (71.4% host not launching, 4.4% launch latency)`, as shares of the span: the main causes, if any is known.
 fn causes(one: &Timeline) -> String {
     let Some(causes) = one.idle_causes else { return String::new() };
+    // What `host-bound` adds up is shown as long as its sum would differ in more than the last digit.
+    let main = one.idle() * LEAST_CAUSE;
+    let seen = main.min(one.span * LEAST_PART);
     let parts: Vec<String> = [
-        (causes.host, "host not launching"),
-        (causes.host_waiting, "host in a synchronize or copy call"),
-        (causes.launch, "launch latency"),
-        (causes.short + causes.dependency, "launched but not started"),
-        (causes.unknown, "launch not in the trace"),
+        (causes.host, "host not launching", seen),
+        (causes.host_waiting, "host in a synchronize or copy call", seen),
+        (causes.launch, "launch latency", seen),
+        (causes.short + causes.dependency, "launched but not started", main),
+        (causes.unknown, "launch not in the trace", main),
     ]
     .into_iter()
-    .filter(|(part, _)| *part > Seconds::ZERO && *part >= one.idle() * LEAST_CAUSE)
-    .map(|(part, cause)| format!("{} {cause}", percent(part / one.span)))
+    .filter(|(part, _, least)| *part > Seconds::ZERO && *part >= *least)
+    .map(|(part, cause, _)| format!("{} {cause}", percent(part / one.span)))
     .collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }

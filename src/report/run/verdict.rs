@@ -175,7 +175,7 @@ fn savings(report: &Report<'_>) -> Option<String> {
     let certainty = if totals.savings_likely.get() >= totals.savings.get() * 0.9995 {
         ", likely".to_owned()
     } else if totals.savings_likely > Seconds::ZERO {
-        format!(", {} only likely", percent(totals.savings_likely / totals.savings))
+        format!("; {} of this is only likely", percent(totals.savings_likely / totals.savings))
     } else {
         String::new()
     };
@@ -322,7 +322,7 @@ mod tests {
         totals.savings_unproven = ms(0.0);
         for (holds, likely, needed, sure, coverage) in [
             (1, 0.0, 1, "", "all in one kernel"),
-            (2, 0.5, 1, ", 25.0% only likely", "80% in one kernel"),
+            (2, 0.5, 1, "; 25.0% of this is only likely", "80% in one kernel"),
             (2, 2.0, 2, ", likely", "80% in 2 kernels"),
         ] {
             bench.analysis.totals.kernels_for_80_percent = needed;

@@ -22,9 +22,9 @@ pub(super) fn sections(report: &Report<'_>, style: &Style) -> Vec<Section> {
         blocks.retain(|block| !matches!(block, Block::Table(table) if table.rows.is_empty()));
         let kept = kept(report, one, style);
         if !kept.is_empty() && kept == before {
-            blocks.push(Block::List(vec![Item::labeled("kept", "as above")]));
+            blocks.push(Block::List(vec![Item::labeled("unchanged", "as above")]));
         } else if !kept.is_empty() {
-            blocks.push(Block::List(vec![Item::labeled("kept", "").with(kept.clone())]));
+            blocks.push(Block::List(vec![Item::labeled("unchanged", "").with(kept.clone())]));
         }
         before = kept;
         let title = format!("What if: {}{of}", printable(&one.change));
@@ -52,7 +52,7 @@ fn meaning(report: &Report<'_>) -> String {
     format!(
         "Bytes and operations are those counted here{there}. ideal: roofline time of the same counts. \
          projected: every kernel keeps its measured distance from the roof, and its launch cost. \
-         run: the whole run, with what is kept as measured{unless}. Projections are estimates."
+         run: the whole run, with what is unchanged as measured{unless}. Projections are estimates."
     )
 }
 
@@ -68,7 +68,7 @@ fn summary(report: &Report<'_>) -> Table {
             Column::number("ideal_s", "ideal", Form::Time).spare(10),
             Column::number("projected_s", "projected", Form::Time),
             Column::number("speedup", "faster", Form::Factor).spare(7),
-            Column::number("kept_s", "kept", Form::Time).spare(21),
+            Column::number("kept_s", "unchanged", Form::Time).spare(21),
             Column::number("run_s", "run", Form::Time).spare(8),
             Column::number("run_speedup", "run faster", Form::Factor).spare(9),
         ],
