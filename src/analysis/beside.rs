@@ -51,6 +51,9 @@ impl Kernel {
 impl Analysis {
     /// Sets how long each kernel ran beside others.
     pub(super) fn place_beside(&mut self, profile: &Profile) {
+        if !profile.launches.has_starts() {
+            return;
+        }
         let mut placed = Beside::default();
         self.each_grouped(profile, |kernel, launch| placed.add(launch, kernel));
         let times = placed.times(self.kernels.len());

@@ -391,6 +391,11 @@ impl Launches {
         (self.heads.process.get(row), self.heads.id.get(row))
     }
 
+    /// Returns whether the start of any launch is known.
+    pub(crate) fn has_starts(&self) -> bool {
+        self.len() > 0 && !self.heads.start.are_all(NO_START)
+    }
+
     /// Returns the start of launch `row` in nanoseconds, as in [`Head::start`].
     #[must_use]
     pub fn start(&self, row: usize) -> Option<u64> {

@@ -16,6 +16,11 @@ impl<T: Copy + PartialEq> Uniform<T> {
         self.values.get(row).copied().unwrap_or(self.first)
     }
 
+    /// Returns whether all values are this one; several that became equal count as different.
+    pub(super) fn are_all(&self, value: T) -> bool {
+        self.values.is_empty() && self.first == value
+    }
+
     /// Appends a value; there are `row` values before it.
     pub(super) fn push(&mut self, row: usize, value: T) {
         if row == 0 {

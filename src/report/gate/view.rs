@@ -217,6 +217,10 @@ fn judged(check: &Check, otherwise: Option<&Evidence>) -> String {
         (None, Some(evidence)) => shift(evidence),
         (None, None) => "change unknown".to_owned(),
     };
+    // What is not limited is not judged.
+    if matches!(check.limit, Some(Allowed::Change(worse)) if !worse.get().is_finite()) {
+        return format!("{text}, no limit");
+    }
     if let Some(limit) = limit(check) {
         text.push_str(&format!(", limit {limit}"));
     }

@@ -372,3 +372,20 @@ fn a_trend_holds_limits_below_five_percent() {
     policy(at, "[[gate.limit]]\nmetric = \"total\"\nworse = \"6%\"\n");
     assert_eq!(rooflint(at, &["trend", "store", "--gate"]).code, 0);
 }
+
+/// A limit that is off is no limit, neither unbounded nor kept.
+#[test]
+fn a_total_without_a_limit_is_not_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "before", |_| USUAL);
+    runs(at, "after", |_| Usual { time: 1.02, ..USUAL });
+    let total = || {
+        let found = gate(at, &["after-*.csv", "--baseline", "before-*.csv"]);
+        let line = found.out.lines().find(|line| line.starts_with("Total "));
+        line.unwrap_or_else(|| panic!("{}{}", found.out, found.err)).to_owned()
+    };
+    assert!(total().ends_with("limit +3%: unchanged"), "{}", total());
+    policy(at, "[[gate.limit]]\nmetric = \"total\"\naction = \"none\"\n");
+    assert!(total().ends_with(", no limit"), "{}", total());
+}
