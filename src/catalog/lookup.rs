@@ -80,6 +80,12 @@ impl Catalog {
         Ok(self)
     }
 
+    /// Returns the devices of the user's files.
+    #[must_use]
+    pub fn own(&self) -> &[Device] {
+        &self.user
+    }
+
     /// Iterates over all devices: the user's in the order of their files, then the built-in ones
     /// they do not hide.
     ///

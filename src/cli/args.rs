@@ -128,9 +128,10 @@ impl Sign {
     }
 }
 
+/// The device and the roofs that launches are compared with.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
-pub(super) struct Model {
+pub(super) struct Roofs {
     /// Set the GPU, if the export does not name it or names it wrong
     #[arg(long, value_name = "NAME")]
     pub(super) device: Option<String>,
@@ -142,6 +143,13 @@ pub(super) struct Model {
     /// Choose the roofs to compare with; `auto`: at measured clocks if available
     #[arg(long, value_name = "SET", default_value = "auto")]
     pub(super) ceilings: Ceilings,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub(super) struct Model {
+    #[command(flatten)]
+    pub(super) roofs: Roofs,
 
     /// Minimum measured/roofline ratio to flag a kernel [default: 1.5; 2.0 for spec]
     #[arg(long, value_name = "H", allow_negative_numbers = true, value_parser = threshold)]
@@ -282,8 +290,8 @@ pub(super) fn reading_again(reading: &Reading, model: &Model) -> String {
     };
     add("--from", reading.from.clone());
     add("--map", reading.map.as_ref().map(path));
-    add("--device", model.device.clone());
-    for file in &model.devices {
+    add("--device", model.roofs.device.clone());
+    for file in &model.roofs.devices {
         add("--devices", Some(path(file)));
     }
     options.join(" ")

@@ -154,6 +154,9 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
     if !gone.is_empty() {
         said.push_str(&format!("{gone}\n"));
     }
+    if done.is_refreshed {
+        said.push_str("the tables of devices and names are written again\n");
+    }
     if !done.numbered_by.is_empty() {
         let axes = done.numbered_by.join(", ");
         said.push_str(&format!(

@@ -188,8 +188,8 @@ fn scan(folder: &Path, _: &Catalog, _: &Options, _: usize) -> Result<Gathered, F
 /// Says that summaries keep their roofs, where others are asked for, on the command line or by a variable.
 fn settled(model: &Model) -> Option<String> {
     let asked = [
-        model.device.is_some().then_some("--device"),
-        (model.ceilings != Ceilings::Auto).then_some("--ceilings"),
+        model.roofs.device.is_some().then_some("--device"),
+        (model.roofs.ceilings != Ceilings::Auto).then_some("--ceilings"),
     ];
     let asked: Vec<&str> = asked.into_iter().flatten().collect();
     (!asked.is_empty()).then(|| {

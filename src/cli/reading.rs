@@ -176,6 +176,11 @@ pub(super) fn mapping(path: &Path) -> Result<Mapping, Failure> {
     Mapping::from_toml(&text, &shown).map_err(Failure::Mapping)
 }
 
+/// The files that the user named, those of folders and patterns included.
+pub(super) fn paths(reading: &Reading) -> Result<Vec<PathBuf>, Failure> {
+    Ok(inputs(reading)?.iter().map(Input::path).collect())
+}
+
 /// Expands patterns that the shell left alone, then directories and `-`.
 fn inputs(reading: &Reading) -> Result<Vec<Input>, Failure> {
     let mut inputs = Vec::new();

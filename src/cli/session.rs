@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::args::Model;
+use super::args::{Model, Roofs};
 use super::exit::Failure;
 use super::{catalog, clock};
 use crate::analysis::AnalysisError;
@@ -23,15 +23,21 @@ pub(super) fn configured(devices: &[PathBuf], config: Config) -> Result<Session,
     Ok(session)
 }
 
-/// By what profiles are judged: the configuration, and what the command line says over it.
-pub(super) fn new(model: &Model, config: Config) -> Result<Session, Failure> {
-    let mut session = configured(&model.devices, config)?;
-    if let Some(name) = &model.device {
+/// By what launches are summed up, without limits for savings.
+pub(super) fn roofs(roofs: &Roofs, config: Config) -> Result<Session, Failure> {
+    let mut session = configured(&roofs.devices, config)?;
+    if let Some(name) = &roofs.device {
         known(&session.catalog, name)?;
     }
+    session.options.device.clone_from(&roofs.device);
+    session.options.ceilings = roofs.ceilings.set();
+    Ok(session)
+}
+
+/// By what profiles are judged: the configuration, and what the command line says over it.
+pub(super) fn new(model: &Model, config: Config) -> Result<Session, Failure> {
+    let mut session = roofs(&model.roofs, config)?;
     let options = &mut session.options;
-    options.device.clone_from(&model.device);
-    options.ceilings = model.ceilings.set();
     options.threshold = model.threshold.or(options.threshold);
     options.floor = model.min_savings.or(options.floor);
     options.floor_share = model.min_share.or(options.floor_share);

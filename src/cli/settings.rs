@@ -116,17 +116,17 @@ impl Layers<'_> {
     /// Every setting: those with an option, those of the gate, and what else the file sets.
     fn settings(mut self, command: &Show, [select, ignore]: [String; 2]) -> Vec<Setting> {
         let Show { model, advice, .. } = command;
-        let is_spec = model.ceilings.set() == Some(CeilingSet::Spec);
+        let is_spec = model.roofs.ceilings.set() == Some(CeilingSet::Spec);
         let threshold = if is_spec { CeilingSet::Spec } else { CeilingSet::MeasuredClock };
         let micros = |time: Seconds| quoted(&format!("{}us", time.get() * 1e6));
         let has = |ids: &[String], written: &str| (!ids.is_empty()).then(|| written.to_owned());
-        let paths = (!model.devices.is_empty())
-            .then(|| list(model.devices.iter().map(|path| path.display().to_string())));
-        let ceilings = model.ceilings.to_possible_value();
+        let paths = (!model.roofs.devices.is_empty())
+            .then(|| list(model.roofs.devices.iter().map(|path| path.display().to_string())));
+        let ceilings = model.roofs.ceilings.to_possible_value();
         let ceilings = ceilings.map(|value| quoted(value.get_name()));
-        let is_default = model.ceilings == Ceilings::Auto;
+        let is_default = model.roofs.ceilings == Ceilings::Auto;
         let mut all = vec![
-            self.option("device", "device", model.device.as_deref().map(quoted), None),
+            self.option("device", "device", model.roofs.device.as_deref().map(quoted), None),
             self.option("devices", "devices", paths, None),
             self.option(
                 "ceilings",

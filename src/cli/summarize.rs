@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::args::{Configuration, Model, Reading, run_name};
+use super::args::{Configuration, Reading, Roofs, run_name};
 use super::exit::Failure;
 use super::terminal::Terminal;
 use super::{catalog, config, reading, session};
@@ -31,7 +31,7 @@ pub(super) struct Summarize {
     rank: Option<u64>,
 
     #[command(flatten)]
-    model: Model,
+    roofs: Roofs,
     #[command(flatten)]
     configuration: Configuration,
 }
@@ -62,7 +62,10 @@ pub(super) struct Merge {
 
 pub(super) fn summarize(command: &Summarize, terminal: &Terminal) -> Result<(), Failure> {
     let config = config::find(&command.configuration, terminal)?;
-    let session = session::new(&command.model, config)?;
+    let session = session::roofs(&command.roofs, config)?;
+    if command.rank.is_none() {
+        one_rank(&reading::paths(&command.reading)?)?;
+    }
     let first = command.reading.files.first().map_or_else(PathBuf::new, Clone::clone);
     let mut names = first.iter().rev().map(|name| name.to_string_lossy());
     let rank = command.rank.or_else(|| names.find_map(|name| rank_in(&name)));
@@ -80,6 +83,23 @@ pub(super) fn summarize(command: &Summarize, terminal: &Terminal) -> Result<(), 
         rank.positions = positions_in(&first);
     }
     terminal.stream(&command.output, |to| fleet::write_partial(&gathered, to))
+}
+
+/// Refuses files of several ranks: all would count as the first.
+fn one_rank(files: &[PathBuf]) -> Result<(), Failure> {
+    let of = |file: &PathBuf| {
+        let mut names = file.iter().rev().map(|name| name.to_string_lossy());
+        Some((names.find_map(|name| rank_in(&name))?, file.clone()))
+    };
+    let mut ranks = files.iter().filter_map(of);
+    let Some((rank, first)) = ranks.next() else { return Ok(()) };
+    let Some((other, file)) = ranks.find(|(other, _)| *other != rank) else { return Ok(()) };
+    Err(Failure::usage(format!(
+        "{}: of rank {other}, and {} of rank {rank}: a summary has one rank",
+        file.display(),
+        first.display()
+    ))
+    .help("summarize each rank by itself and merge the summaries, or add --rank N if all files are of one"))
 }
 
 pub(super) fn merge(command: &Merge, terminal: &Terminal) -> Result<(), Failure> {

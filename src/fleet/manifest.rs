@@ -91,6 +91,14 @@ pub struct PartEntry {
     /// The device that was named for it, whatever its launches say; left out if none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
+    /// Fingerprint of the options with which its sources were read, such as the mapping; left out by versions that did
+    /// not keep it. A part that was read in another way, or in one that is not known, is converted again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<String>,
+    /// Fingerprint of all devices that were known when its devices were looked up; they are looked up again where it
+    /// is another or left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_devices: Option<String>,
     /// Size of the file in bytes.
     pub bytes: u64,
 }

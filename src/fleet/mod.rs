@@ -7,6 +7,7 @@ mod beside;
 mod jobs;
 mod manifest;
 mod names;
+mod own;
 mod partials;
 #[cfg(feature = "frames")]
 mod partition;
@@ -25,6 +26,7 @@ pub use manifest::{
     DEVICES, DeviceEntry, LAYOUT, MANIFEST, Manifest, NAMES, PartEntry, SourceFile, manifest_schema,
 };
 pub use names::{Numbered, Positions, RankFiles, by_rank, is_run_name, positions_in, rank_in};
+pub use own::OwnDevice;
 pub use partials::{
     PARTIAL, merge_partials, parse_partial, partial_files, partial_schema, write_partial,
 };

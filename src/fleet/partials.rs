@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::own::{Known, OwnDevice};
 use super::ranks::{Gathered, Rank, merged};
 use super::rows::Rows;
 use crate::analysis::{
@@ -52,6 +53,8 @@ struct Document {
     ranks: ReadRanks,
     /// The kernels of all ranks by name.
     kernels: Vec<KernelDocument>,
+    /// Devices of users' files among those of the kernels; left out by versions that did not name them.
+    own_devices: Option<Vec<OwnDevice>>,
 }
 
 /// The same as it is written, rank by rank and kernel by kernel.
@@ -62,6 +65,7 @@ struct Written<'a> {
     rows: u64,
     ranks: WrittenRanks<'a>,
     kernels: WrittenKernels<'a>,
+    own_devices: &'a [OwnDevice],
 }
 
 /// Sums over the launches of one rank.
@@ -269,6 +273,7 @@ pub fn write_partial(gathered: &Gathered, to: impl Write) -> io::Result<()> {
         rows: gathered.rows,
         ranks: WrittenRanks(&gathered.ranks),
         kernels: WrittenKernels(partial),
+        own_devices: &gathered.own_devices,
     };
     json::write(to, &document)
 }
@@ -334,8 +339,12 @@ pub fn partial_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, IngestError> {
 struct Ledger {
     /// Which file each rank is of, by its number among the files: one block of memory, as a job may have a million.
     owners: HashMap<RankId, usize>,
-    /// Those of the file of the lowest number.
+    /// Those of the file of the lowest number that has a time.
     ceilings: Option<(usize, CeilingSet)>,
+    /// Those of the file of the lowest number without any time, which ceilings change nothing of.
+    untimed: Option<(usize, CeilingSet)>,
+    /// Devices of users' files by id, as the file of the lowest number has them.
+    own: BTreeMap<String, (usize, OwnDevice)>,
     rows: u64,
     shared: Shared,
 }
@@ -343,8 +352,8 @@ struct Ledger {
 /// Merges partials, one per thread in memory at a time; the result does not depend on their order or grouping.
 ///
 /// # Errors
-/// [`IngestError`] if a partial cannot be read, is of another version or other ceilings, or has a rank that another
-/// one has.
+/// [`IngestError`] if a partial cannot be read, is of another version, other ceilings or a device that has other figures or
+/// none here, or has a rank that another one has.
 pub fn merge_partials(
     files: &[PathBuf],
     catalog: &Catalog,
@@ -352,29 +361,42 @@ pub fn merge_partials(
     threads: usize,
 ) -> Result<Gathered, IngestError> {
     let ledger = Mutex::new(Ledger::default());
-    let devices = NamedDevices::of(catalog);
-    let whole = merged(files, threads, |number, file| {
-        let shown = |file: &Path| file.display().to_string();
+    let (devices, known) = (NamedDevices::of(catalog), Known::of(catalog));
+    let shown = |file: &Path| file.display().to_string();
+    let named = |number: usize| files.get(number).map_or_else(String::new, |file| shown(file));
+    // Kernels of ranks without a time, by the number of their file.
+    let untimed = Mutex::new(Vec::new());
+    let mut whole = merged(files, threads, |number, file| {
         let text = plain::text_of(file, plain::WRITTEN).map_err(|cause| {
             let message = format!("cannot read: {}", plain::io(&cause));
             let is_missing = cause.kind() == std::io::ErrorKind::NotFound;
             let help = if is_missing { "check the path" } else { AGAIN };
             IngestError::new(file.display(), message).help(help)
         })?;
-        let document = document(&shown(file), &text)?;
+        let mut document = document(&shown(file), &text)?;
         drop(text);
         let (ceilings, ranks) = {
             let mut ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
-            ledger.enter(number, document.ranks, &document.ceilings, document.rows, |number| {
-                files.get(number).map_or_else(String::new, |file| shown(file))
-            })?
+            ledger.enter(number, &mut document, &known, named)?
         };
-        let error = |message: String| IngestError::new(file.display(), message).help(AGAIN);
-        let partial = partial(document.kernels, ceilings, &devices, options).map_err(error)?;
-        Ok((partial, ranks))
+        let kernels = Kernels::of(&shown(file), document, &known)?;
+        let Some(ceilings) = ceilings else {
+            untimed.lock().unwrap_or_else(PoisonError::into_inner).push((number, kernels));
+            return Ok((Partial::default(), ranks));
+        };
+        Ok((kernels.partial(&shown(file), ceilings, &devices, options)?, ranks))
     })?;
-    let rows = ledger.into_inner().unwrap_or_else(PoisonError::into_inner).rows;
-    Ok(Gathered::of(whole, rows))
+    let ledger = ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (number, own) in ledger.own.values() {
+        known.is_same(&named(*number), own)?;
+    }
+    let mut untimed = untimed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    untimed.sort_by_key(|(number, _)| *number);
+    for (number, kernels) in untimed {
+        let ceilings = ledger.all();
+        whole.0.merge(kernels.partial(&named(number), ceilings, &devices, options)?);
+    }
+    Ok(Gathered::of_summaries(whole, ledger.rows, catalog))
 }
 
 /// Reads the text of one partial.
@@ -387,58 +409,79 @@ pub fn parse_partial(
     catalog: &Catalog,
     options: &Options,
 ) -> Result<Gathered, IngestError> {
-    let document = document(name, text)?;
+    let (devices, known) = (NamedDevices::of(catalog), Known::of(catalog));
+    let mut document = document(name, text)?;
     let mut ledger = Ledger::default();
-    let (ceilings, ranks) =
-        ledger.enter(0, document.ranks, &document.ceilings, document.rows, |_| name.to_owned())?;
-    let partial = partial(document.kernels, ceilings, &NamedDevices::of(catalog), options)
-        .map_err(|message| IngestError::new(name, message).help(AGAIN))?;
-    Ok(Gathered::of((partial, ranks), ledger.rows))
+    let (_, ranks) = ledger.enter(0, &mut document, &known, |_| name.to_owned())?;
+    for (_, own) in ledger.own.values() {
+        known.is_same(name, own)?;
+    }
+    let kernels = Kernels::of(name, document, &known)?;
+    let partial = kernels.partial(name, ledger.all(), &devices, options)?;
+    Ok(Gathered::of_summaries((partial, ranks), ledger.rows, catalog))
 }
 
 impl Ledger {
-    /// Adds the ranks of a file, by its number; `named` returns the name of a file.
+    /// Adds a file, by its number, and takes its ranks; `named` returns the name of a file. Without a time in it there are no
+    /// ceilings.
     fn enter(
         &mut self,
         number: usize,
-        ranks: ReadRanks,
-        ceilings: &str,
-        rows: u64,
+        document: &mut Document,
+        known: &Known<'_>,
         named: impl Fn(usize) -> String,
-    ) -> Result<(CeilingSet, Vec<Rank>), IngestError> {
+    ) -> Result<(Option<CeilingSet>, Vec<Rank>), IngestError> {
+        let ceilings = &document.ceilings;
         let ceilings =
             CeilingSet::ALL.into_iter().find(|set| set.label() == ceilings).ok_or_else(|| {
                 IngestError::new(named(number), format!("unknown ceilings {ceilings:?}"))
                     .help(AGAIN)
             })?;
         // Files come in any order; the later on the command line is the one that does not fit.
+        let ordered = |known: usize| (known.min(number), known.max(number));
         let of = (number, ceilings);
-        let known = self.ceilings.get_or_insert(of);
-        let (first, second) = if number < known.0 { (of, *known) } else { (*known, of) };
-        *known = first;
-        if first.1 != second.1 {
+        let mut ranks = std::mem::take(&mut document.ranks.0);
+        let is_timed = ranks.iter().any(|rank| rank.figures.measured > Seconds::ZERO);
+        let place = if is_timed { &mut self.ceilings } else { &mut self.untimed };
+        let first = place.get_or_insert(of);
+        let (earlier, later) = if number < first.0 { (of, *first) } else { (*first, of) };
+        *first = earlier;
+        if is_timed && earlier.1 != later.1 {
             let message = format!(
                 "made with ceilings {}, {} with {}",
-                second.1.label(),
-                named(first.0),
-                first.1.label()
+                later.1.label(),
+                named(earlier.0),
+                earlier.1.label()
             );
-            return Err(IngestError::new(named(second.0), message)
+            return Err(IngestError::new(named(later.0), message)
                 .help("summarize all ranks with the same --ceilings"));
         }
-        let mut ranks = ranks.0;
+        for own in document.own_devices.iter().flatten() {
+            known.has(&named(number), own)?;
+            let first = self.own.entry(own.id.clone()).or_insert_with(|| (number, own.clone()));
+            if first.1.figures != own.figures {
+                let (earlier, later) = ordered(first.0);
+                return Err(OwnDevice::differs(&named(later), &own.name, &named(earlier)));
+            }
+            first.0 = first.0.min(number);
+        }
         for rank in &mut ranks {
             self.shared.share(rank);
             if let Some(other) = self.owners.insert(rank.id.clone(), number) {
-                let (first, second) = (number.min(other), number.max(other));
+                let (first, second) = ordered(other);
                 let message = format!("rank {} is in {} too", rank.id, named(first));
                 return Err(IngestError::new(named(second), message).help(
                     "merge each rank once; ranks of another run get --run NAME when they are summarized",
                 ));
             }
         }
-        self.rows = self.rows.saturating_add(rows);
-        Ok((ceilings, ranks))
+        self.rows = self.rows.saturating_add(document.rows);
+        Ok((is_timed.then_some(ceilings), ranks))
+    }
+
+    /// The ceilings of all files.
+    fn all(&self) -> CeilingSet {
+        self.ceilings.or(self.untimed).map_or(CeilingSet::Spec, |(_, ceilings)| ceilings)
     }
 }
 
@@ -457,59 +500,86 @@ fn document(name: &str, text: &str) -> Result<Document, IngestError> {
     serde_json::from_str(text).map_err(damaged)
 }
 
-fn partial(
-    kernels: Vec<KernelDocument>,
-    ceilings: CeilingSet,
-    devices: &NamedDevices<'_>,
-    options: &Options,
-) -> Result<Partial, String> {
-    let mut rows = Rows::default();
-    let mut parts = Vec::new();
-    for (row, kernel) in kernels.into_iter().enumerate() {
-        let titles: Vec<String> = kernel.launch.keys().cloned().collect();
-        let cells: Vec<&String> = kernel.launch.values().collect();
-        let header = Header::new(&titles);
-        if let [unknown, ..] = header.unknown() {
-            return Err(format!("unknown column {unknown:?}"));
+/// The kernels of one partial: the longest launch of each, and their sums.
+struct Kernels {
+    profile: Profile,
+    parts: Vec<KernelPart>,
+}
+
+impl Kernels {
+    /// Reads those of a document; each is of a device that is known as it was.
+    fn of(name: &str, document: Document, known: &Known<'_>) -> Result<Self, IngestError> {
+        let kernels = Self::read(document.kernels);
+        let kernels = kernels.map_err(|message| IngestError::new(name, message).help(AGAIN))?;
+        for part in &kernels.parts {
+            let Some(id) = &part.device else { continue };
+            let hint = kernels.profile.launches.head(part.row).device;
+            let hint = kernels.profile.devices.get(hint.position()).cloned().unwrap_or_default();
+            known.check(name, (id, &hint), document.own_devices.as_deref())?;
         }
-        let mut launch = Row::default();
-        let is_usable = header.read(
-            &mut launch,
-            |at| cells.get(at).map_or(&[][..], |cell| cell.as_bytes()),
-            |at, fault| Err(format!("column {:?}: {}", titles[at], fault.reason())),
-        )?;
-        if !is_usable {
-            return Err("a kernel has no launch".to_owned());
-        }
-        rows.launch(&launch);
-        let unbounded = |term: Option<f64>| term.unwrap_or(f64::INFINITY);
-        let figures = kernel.figures.into_iter();
-        let end = |end: Option<(String, u64, f64)>| {
-            end.map(|(run, rank, time)| (RankId { run: run.into(), rank }, time))
-        };
-        let sketch = |classes: &[(i32, u64)]| {
-            Sketch::of_classes(classes).ok_or("a kernel has launches of impossible times")
-        };
-        let ranks = kernel.ranks;
-        let ends = [&ranks.least, &ranks.greatest].into_iter().flatten().map(|end| end.2);
-        if !ranks.times_s.iter().copied().chain(ends).all(is_amount) {
-            return Err("a kernel has a negative time in a rank".to_owned());
-        }
-        let sketched = ranks.sketch.as_deref().map(sketch).transpose()?;
-        parts.push(KernelPart {
-            row,
-            device: kernel.device,
-            figures: figures
-                .map(|(name, terms)| (name, terms.into_iter().map(unbounded).collect()))
-                .collect(),
-            times: sketch(&kernel.times)?,
-            ranks: KernelRanks::from_parts(
-                end(ranks.least),
-                end(ranks.greatest),
-                ranks.times_s,
-                sketched,
-            ),
-        });
+        Ok(kernels)
     }
-    Partial::from_parts(&rows.finish(), parts, ceilings, devices, options)
+
+    fn partial(
+        self,
+        name: &str,
+        ceilings: CeilingSet,
+        devices: &NamedDevices<'_>,
+        options: &Options,
+    ) -> Result<Partial, IngestError> {
+        Partial::from_parts(&self.profile, self.parts, ceilings, devices, options)
+            .map_err(|message| IngestError::new(name, message).help(AGAIN))
+    }
+
+    fn read(kernels: Vec<KernelDocument>) -> Result<Self, String> {
+        let mut rows = Rows::default();
+        let mut parts = Vec::new();
+        for (row, kernel) in kernels.into_iter().enumerate() {
+            let titles: Vec<String> = kernel.launch.keys().cloned().collect();
+            let cells: Vec<&String> = kernel.launch.values().collect();
+            let header = Header::new(&titles);
+            if let [unknown, ..] = header.unknown() {
+                return Err(format!("unknown column {unknown:?}"));
+            }
+            let mut launch = Row::default();
+            let is_usable = header.read(
+                &mut launch,
+                |at| cells.get(at).map_or(&[][..], |cell| cell.as_bytes()),
+                |at, fault| Err(format!("column {:?}: {}", titles[at], fault.reason())),
+            )?;
+            if !is_usable {
+                return Err("a kernel has no launch".to_owned());
+            }
+            rows.launch(&launch);
+            let unbounded = |term: Option<f64>| term.unwrap_or(f64::INFINITY);
+            let figures = kernel.figures.into_iter();
+            let end = |end: Option<(String, u64, f64)>| {
+                end.map(|(run, rank, time)| (RankId { run: run.into(), rank }, time))
+            };
+            let sketch = |classes: &[(i32, u64)]| {
+                Sketch::of_classes(classes).ok_or("a kernel has launches of impossible times")
+            };
+            let ranks = kernel.ranks;
+            let ends = [&ranks.least, &ranks.greatest].into_iter().flatten().map(|end| end.2);
+            if !ranks.times_s.iter().copied().chain(ends).all(is_amount) {
+                return Err("a kernel has a negative time in a rank".to_owned());
+            }
+            let sketched = ranks.sketch.as_deref().map(sketch).transpose()?;
+            parts.push(KernelPart {
+                row,
+                device: kernel.device,
+                figures: figures
+                    .map(|(name, terms)| (name, terms.into_iter().map(unbounded).collect()))
+                    .collect(),
+                times: sketch(&kernel.times)?,
+                ranks: KernelRanks::from_parts(
+                    end(ranks.least),
+                    end(ranks.greatest),
+                    ranks.times_s,
+                    sketched,
+                ),
+            });
+        }
+        Ok(Self { profile: rows.finish(), parts })
+    }
 }

@@ -13,9 +13,12 @@ use super::beside::{self, Pair};
 use super::jobs::side_by_side;
 use super::manifest::{DEVICES, DeviceEntry, Manifest, NAMES, PartEntry, SourceFile, replace};
 use super::names::{Positions, RankFiles, by_rank, is_run_name};
+use super::own::known_devices;
 use super::ranks::remarks;
+use super::scan;
 use crate::analysis::{self, device_rows};
 use crate::catalog::Catalog;
+use crate::compare::fingerprint;
 use crate::ingest::{self, IngestError, Input};
 use crate::model::{Profile, Quantity};
 use crate::plain;
@@ -51,6 +54,8 @@ struct Done {
     names: BTreeSet<Pair>,
     /// What must be known of its launches.
     remarks: Vec<String>,
+    /// Whether its launches were read from its export; else only its devices were looked up again.
+    is_converted: bool,
 }
 
 /// What was done.
@@ -60,6 +65,8 @@ pub struct Partitioned {
     pub converted: usize,
     /// Ranks whose part was there already.
     pub unchanged: usize,
+    /// Whether the tables of devices and names were written again although all parts stay as they are.
+    pub is_refreshed: bool,
     /// Ranks that could not be read, with the reason.
     pub failed: Vec<IngestError>,
     /// Other runs that the table no longer lists, as their folders are gone.
@@ -79,6 +86,14 @@ struct Job {
     sources: Vec<SourceFile>,
     positions: Positions,
     path: String,
+    /// The part that stays as it is but for its devices.
+    kept: Option<PartEntry>,
+}
+
+/// By what the devices and the reading of parts are compared.
+struct Prints {
+    read_as: String,
+    known_devices: String,
 }
 
 impl Partitioning<'_> {
@@ -99,10 +114,14 @@ impl Partitioning<'_> {
         let mut manifest = Manifest::read(self.folder)?.unwrap_or_default();
         let gone = forget(self.folder, &mut manifest);
         let numbered = by_rank(files)?;
-        let (jobs, unchanged) = self.jobs(&manifest, numbered.ranks)?;
+        let prints = Prints {
+            read_as: fingerprint(&self.options.way()),
+            known_devices: known_devices(self.catalog),
+        };
+        let (jobs, mut unchanged) = self.jobs(&manifest, numbered.ranks, &prints)?;
         // A rank that cannot be read keeps no other from being converted.
         let each = |(parts, failed): &mut (Vec<Done>, Vec<_>), _, job: &Job| {
-            match self.convert(job) {
+            match self.done(job, &prints) {
                 Ok(part) => parts.push(part),
                 Err(error) => failed.push((job.rank, error)),
             }
@@ -117,16 +136,16 @@ impl Partitioning<'_> {
         failed.sort_by_key(|(rank, _)| *rank);
         parts.sort_by_key(|done| done.part.rank);
         let notes = remarks(parts.iter().map(|done| (done.part.rank, &*done.remarks)));
-        let converted = parts.len();
+        let converted = parts.iter().filter(|done| done.is_converted).count();
+        unchanged += parts.len() - converted;
         // A table that stays as it is may be read-only, and without a rank there is no table.
-        let forgotten = if converted > 0 || !gone.is_empty() {
-            self.list(parts, &gone, &mut manifest)?
-        } else {
-            Vec::new()
-        };
+        let is_touched = !parts.is_empty() || !gone.is_empty() || self.is_stale(&manifest)?;
+        let forgotten =
+            if is_touched { self.list(parts, &gone, &mut manifest)? } else { Vec::new() };
         Ok(Partitioned {
             converted,
             unchanged,
+            is_refreshed: is_touched && converted == 0 && forgotten.is_empty(),
             failed: failed.into_iter().map(|(_, error)| error).collect(),
             forgotten,
             rows: manifest.parts.iter().map(|part| part.rows).sum(),
@@ -158,15 +177,46 @@ impl Partitioning<'_> {
             names.extend(done.names);
         }
         manifest.settle();
-        let write = |name: &str, table: Result<Vec<u8>, FrameError>| {
-            let bytes = table.map_err(|error| io::Error::other(error.to_string()))?;
-            replace(&self.folder.join(name), |to| io::Write::write_all(to, &bytes))
+        let write = |name: &str, bytes: &[u8]| {
+            replace(&self.folder.join(name), |to| io::Write::write_all(to, bytes))
         };
-        write(DEVICES, beside::devices(manifest))
-            .and_then(|()| write(NAMES, beside::names(&names, self.taxonomy.cloned())))
-            .and_then(|()| manifest.write(self.folder))
-            .map_err(|cause| cannot_write(self.folder, &cause))?;
+        let written = || -> io::Result<()> {
+            for (name, bytes) in self.tables(manifest, &names)? {
+                write(name, &bytes)?;
+            }
+            manifest.write(self.folder)
+        };
+        written().map_err(|cause| cannot_write(self.folder, &cause))?;
         Ok(forgotten)
+    }
+
+    /// The tables beside the parts, as they should be.
+    fn tables(
+        &self,
+        manifest: &Manifest,
+        names: &BTreeSet<Pair>,
+    ) -> io::Result<[(&'static str, Vec<u8>); 2]> {
+        let bytes = |table: Result<Vec<u8>, FrameError>| {
+            table.map_err(|error| io::Error::other(error.to_string()))
+        };
+        Ok([
+            (DEVICES, bytes(beside::devices(manifest))?),
+            (NAMES, bytes(beside::names(names, self.taxonomy.cloned()))?),
+        ])
+    }
+
+    /// Whether a table beside the parts is not what it should be: kernel names may be called otherwise than before.
+    fn is_stale(&self, manifest: &Manifest) -> Result<bool, IngestError> {
+        if manifest.parts.is_empty() {
+            return Ok(false);
+        }
+        let names = beside::known_pairs(self.folder, manifest)?;
+        let tables = self.tables(manifest, &names);
+        let tables = tables.map_err(|cause| cannot_write(self.folder, &cause))?;
+        let is_other = |(name, bytes): &(&str, Vec<u8>)| {
+            fs::read(self.folder.join(name)).ok().as_ref() != Some(bytes)
+        };
+        Ok(tables.iter().any(is_other))
     }
 
     /// Keeps others that convert into the folder from writing its manifest, until the file is closed.
@@ -189,6 +239,7 @@ impl Partitioning<'_> {
         &self,
         manifest: &Manifest,
         ranks: Vec<RankFiles>,
+        prints: &Prints,
     ) -> Result<(Vec<Job>, usize), IngestError> {
         let (mut jobs, mut unchanged) = (Vec::new(), 0);
         // Whose content each file is, in this run.
@@ -218,16 +269,21 @@ impl Partitioning<'_> {
                 sources.push(SourceFile { path, sha256 });
             }
             let path = format!("run={}/rank={rank}/part-00000.parquet", self.run);
+            let mut kept = None;
             if let Some(part) = of_rank.get(&rank) {
                 let hashes = |sources: &[SourceFile]| -> Vec<String> {
                     sources.iter().map(|source| source.sha256.clone()).collect()
                 };
                 let size = fs::metadata(self.folder.join(&part.path)).map(|file| file.len()).ok();
                 let is_same = hashes(&part.sources) == hashes(&sources)
-                    && part.device.as_deref() == self.device;
+                    && part.device.as_deref() == self.device
+                    && part.read_as.as_ref() == Some(&prints.read_as);
                 if is_same && size == Some(part.bytes) {
-                    unchanged += 1;
-                    continue;
+                    if part.known_devices.as_ref() == Some(&prints.known_devices) {
+                        unchanged += 1;
+                        continue;
+                    }
+                    kept = Some((*part).clone());
                 }
                 let is_again = |source: &SourceFile| {
                     part.sources
@@ -245,22 +301,52 @@ impl Partitioning<'_> {
                     ));
                 }
             }
-            jobs.push(Job { rank, files, sources, positions, path });
+            jobs.push(Job { rank, files, sources, positions, path, kept });
         }
         Ok((jobs, unchanged))
+    }
+
+    /// Converts a rank, or only looks up its devices again.
+    fn done(&self, job: &Job, prints: &Prints) -> Result<Done, IngestError> {
+        let mut done = match self.kept(job)? {
+            Some(done) => done,
+            None => self.convert(job)?,
+        };
+        done.part.read_as = Some(prints.read_as.clone());
+        done.part.known_devices = Some(prints.known_devices.clone());
+        Ok(done)
+    }
+
+    /// Looks up the devices of a part that stays as it is; `None` where it is to be converted.
+    fn kept(&self, job: &Job) -> Result<Option<Done>, IngestError> {
+        let Some(mut part) = job.kept.clone() else { return Ok(None) };
+        // A part that is damaged is not kept.
+        let Ok(profile) = scan::read(&self.folder.join(&part.path), part.rows) else {
+            return Ok(None);
+        };
+        let devices = self.devices(&profile, job)?;
+        part.devices = devices.iter().map(DeviceEntry::key).collect();
+        let (names, remarks) = (BTreeSet::new(), Vec::new());
+        Ok(Some(Done { part, devices, names, remarks, is_converted: false }))
+    }
+
+    /// The devices of a rank, with their figures.
+    fn devices(&self, profile: &Profile, job: &Job) -> Result<Vec<DeviceEntry>, IngestError> {
+        let asked = analysis::Options {
+            device: self.device.map(str::to_owned),
+            ..analysis::Options::default()
+        };
+        let devices = device_rows(profile, self.catalog, &asked).map_err(|error| {
+            IngestError::new(&job.sources[0].path, error.to_string()).help(error.help())
+        })?;
+        Ok(devices.iter().map(DeviceEntry::of).collect())
     }
 
     fn convert(&self, job: &Job) -> Result<Done, IngestError> {
         let inputs: Vec<Input> = job.files.iter().cloned().map(Input::Named).collect();
         let options = ingest::Options { threads: 1, ..self.options.clone() };
         let profile = ingest::read(&inputs, &options)?;
-        let shown = &job.sources[0].path;
-        let asked = analysis::Options {
-            device: self.device.map(str::to_owned),
-            ..analysis::Options::default()
-        };
-        let devices = device_rows(&profile, self.catalog, &asked)
-            .map_err(|error| IngestError::new(shown, error.to_string()).help(error.help()))?;
+        let devices = self.devices(&profile, job)?;
         let mut part = entry(&profile);
         part.path.clone_from(&job.path);
         part.device = self.device.map(str::to_owned);
@@ -268,7 +354,6 @@ impl Partitioning<'_> {
         (part.rank, part.sources) = (job.rank, job.sources.clone());
         let positions = job.positions.iter();
         part.positions = positions.map(|(axis, at)| (axis.to_string(), *at)).collect();
-        let devices: Vec<DeviceEntry> = devices.iter().map(DeviceEntry::of).collect();
         part.devices = devices.iter().map(DeviceEntry::key).collect();
         let path = self.folder.join(&job.path);
         let write = || -> io::Result<u64> {
@@ -284,7 +369,8 @@ impl Partitioning<'_> {
             Ok(fs::metadata(&path)?.len())
         };
         part.bytes = write().map_err(|cause| cannot_write(&path, &cause))?;
-        Ok(Done { part, devices, names: beside::pairs(&profile), remarks: profile.remarks() })
+        let (names, remarks) = (beside::pairs(&profile), profile.remarks());
+        Ok(Done { part, devices, names, remarks, is_converted: true })
     }
 }
 
@@ -359,6 +445,8 @@ fn entry(profile: &Profile) -> PartEntry {
         last_end_ns: None,
         devices: Vec::new(),
         device: None,
+        read_as: None,
+        known_devices: None,
         bytes: 0,
     };
     let mut duration = ExactSum::default();

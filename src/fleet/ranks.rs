@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use super::jobs::side_by_side;
 use super::names::Positions;
+use super::own::OwnDevice;
 use crate::analysis::{AnalysisError, Options, Partial, RankFigures, RankId};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Observed};
 use crate::ingest::IngestError;
 use crate::model::Profile;
 use crate::plain::counted;
-use crate::units::Seconds;
+use crate::units::{Seconds, si};
 
 /// One rank of a fleet.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,17 +37,31 @@ pub struct Gathered {
     pub notes: Vec<String>,
     /// Rows of the launch table.
     pub rows: u64,
+    /// Devices of users' files among those of the kernels.
+    pub own_devices: Vec<OwnDevice>,
 }
 
 impl Gathered {
     /// Orders what was merged, and names what limits the comparison of the ranks.
-    pub(super) fn of((partial, mut ranks): (Partial, Vec<Rank>), rows: u64) -> Self {
+    pub(super) fn of(
+        (partial, mut ranks): (Partial, Vec<Rank>),
+        rows: u64,
+        catalog: &Catalog,
+    ) -> Self {
         ranks.sort_by(|one, two| one.id.cmp(&two.id));
         let mut notes = gaps(ranks.iter().map(|rank| &rank.id));
         notes.extend(other_devices(&ranks));
         notes.extend(copies(&ranks));
         notes.extend(remarks(ranks.iter().map(|rank| (&rank.id, &*rank.checks))));
-        Self { partial: partial.ordered(), ranks, notes, rows }
+        let own_devices = OwnDevice::used(&partial, catalog);
+        Self { partial: partial.ordered(), ranks, notes, rows, own_devices }
+    }
+
+    /// The same for summaries, whose ranks keep the figures that they were summarized with.
+    pub(super) fn of_summaries(whole: (Partial, Vec<Rank>), rows: u64, catalog: &Catalog) -> Self {
+        let mut gathered = Self::of(whole, rows, catalog);
+        gathered.notes.extend(reclassified(&gathered));
+        gathered
     }
 }
 
@@ -61,10 +76,52 @@ pub fn summarize(
     options: &Options,
 ) -> Result<Gathered, AnalysisError> {
     let partial = Partial::of(profile, &id, catalog, options, options.ceilings)?;
-    let checks = profile.remarks().into();
+    let wrong = options.device.as_deref().and_then(|name| contradiction(profile, catalog, name));
+    let checks = wrong.into_iter().chain(profile.remarks()).collect();
     let rank = Rank { id, figures: partial.figures(), positions: Positions::new(), checks };
     let rows = profile.launches.len() as u64;
-    Ok(Gathered { partial: partial.ordered(), ranks: vec![rank], notes: Vec::new(), rows })
+    let own_devices = OwnDevice::used(&partial, catalog);
+    let partial = partial.ordered();
+    Ok(Gathered { partial, ranks: vec![rank], notes: Vec::new(), rows, own_devices })
+}
+
+/// Says where an export contradicts the device that was asked for; a summary no longer has what tells it.
+fn contradiction(profile: &Profile, catalog: &Catalog, name: &str) -> Option<String> {
+    let mut all: Vec<String> = Vec::new();
+    for (hint, observed) in profile.devices.iter().zip(Observed::of(profile)) {
+        let Ok(device) = catalog.find(name, hint) else { continue };
+        // Other attributes describe a part of a device.
+        if device.part.is_some() {
+            continue;
+        }
+        let mut found = catalog.disagreements(&device, hint, &observed);
+        if let Ok(named) = catalog.identify(hint, &observed)
+            && found.is_empty()
+            && named.device.target() != device.target()
+        {
+            found.push(format!("the export ran on {}, not on {}", named.device.name, device.name));
+        }
+        all.extend(found);
+    }
+    let first = all.first()?;
+    Some(format!("{first} (set with --device)"))
+}
+
+/// Says that the kernels of summaries are told apart by other names than their ranks were.
+fn reclassified(gathered: &Gathered) -> Option<String> {
+    /// Sums of ranks are rounded once each.
+    const ROUNDING: f64 = 1e-9;
+    let figures = gathered.partial.figures();
+    let ranks: Seconds = gathered.ranks.iter().map(|rank| rank.figures.communication).sum();
+    let difference = (figures.communication.get() - ranks.get()).abs();
+    (difference > ROUNDING * figures.measured.get()).then(|| {
+        format!(
+            "{} of communication are {} in the ranks, which keep the kernel names they were summarized with: summarize \
+             them with the configuration given here",
+            si(figures.communication, "s"),
+            si(ranks, "s")
+        )
+    })
 }
 
 /// Merges what `read` returns for each item, side by side; nothing is merged if one fails, of several the first.

@@ -33,7 +33,7 @@ pub fn scan(
     let work = Work { folder, catalog, options, ceilings };
     let whole = merged(&manifest.parts, threads, |_, part| work.rank(part))?;
     let rows = manifest.parts.iter().map(|part| part.rows).sum();
-    let mut gathered = Gathered::of(whole, rows);
+    let mut gathered = Gathered::of(whole, rows, catalog);
     gathered.notes.extend(skewed(&manifest));
     Ok(gathered)
 }

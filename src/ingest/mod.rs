@@ -161,6 +161,15 @@ const LEAVE_OUT: &str = "or move the file out of the folder, or name the files t
 pub(crate) const MOST_THREADS: usize = 256;
 
 impl Options {
+    /// Returns what of these options decides what is read, as a text to compare: not the threads, and of a mapping not
+    /// where it lies.
+    #[must_use]
+    pub fn way(&self) -> String {
+        let from = self.from.map(|format| format.name);
+        let map = self.map.as_ref().map(Mapping::without_path);
+        format!("{:?}", (self.strict, from, map, self.decimal, self.with_ncu))
+    }
+
     /// How many threads may read at once.
     fn threads(&self) -> usize {
         match self.threads {

@@ -213,6 +213,11 @@ pub(super) struct Plain {
 }
 
 impl Mapping {
+    /// The same, wherever it lies.
+    pub(in crate::ingest) fn without_path(&self) -> Self {
+        Self { path: String::new(), ..self.clone() }
+    }
+
     /// This mapping with the quantities of another: of those in both, its own if `own_first`, else the other's.
     pub(in crate::ingest) fn with_values_of(mut self, other: Self, own_first: bool) -> Self {
         let (own, others) = (self.values, other.values);

@@ -68,11 +68,23 @@ impl Reported for FleetReport<'_> {
         let title = format!("Kernels over all ranks{}", first_of(shown, kernels.len()));
         document.section(title, vec![Block::Table(self.kernels(shown))]);
         let shown = self.stragglers.len().min(top).min(MOST);
-        let title = format!("Stragglers{}", first_of(shown, self.stragglers.len()));
-        let nothing = "no rank takes 5% longer than the median of its run";
-        let table = match shown {
-            0 if self.ranks.len() > 2 => Block::Paragraph(nothing.to_owned()),
-            _ => Block::Table(stragglers(&self.stragglers[..shown])),
+        let all = self.stragglers.len();
+        let (title, table) = match (shown, all) {
+            (0, 0) if self.ranks.len() <= 2 => (String::new(), Block::Table(stragglers(&[]))),
+            // Asked for no rows.
+            (0, _) => {
+                let who = match all {
+                    0 => "no rank takes".to_owned(),
+                    1 => "1 rank takes".to_owned(),
+                    all => format!("{all} ranks take"),
+                };
+                let text = format!("{who} 5% longer than the median of its run");
+                ("Stragglers".to_owned(), Block::Paragraph(text))
+            }
+            _ => {
+                let table = stragglers(&self.stragglers[..shown]);
+                (format!("Stragglers{}", first_of(shown, all)), Block::Table(table))
+            }
         };
         document.section(title, vec![table]);
         let from = self.positions_from.map_or("", |from| match from {

@@ -13,6 +13,7 @@ use rooflint::units::Seconds;
 
 use super::program;
 
+mod again;
 mod axes;
 mod notes;
 mod outputs;
