@@ -5,7 +5,7 @@ use super::entry::win;
 use crate::analysis::{Kernel, State};
 use crate::report::Report;
 use crate::report::view::{Style, count, name, printable, si};
-use crate::rules::{self, Finding, Severity};
+use crate::rules::{self, Finding, Severity, Tally};
 
 /// Issues with much at stake in kernels that are not flagged, such as a product at the roof of a slow
 /// pipe: the ranking does not show them.
@@ -135,7 +135,7 @@ pub(super) fn own(report: &Report<'_>, style: &Style) -> Vec<String> {
 
 /// That rules were skipped. How many would change in every report with each new rule, and helps nobody.
 pub(super) fn blind(report: &Report<'_>) -> Option<String> {
-    report.findings.tally.iter().any(|tally| tally.cannot_judge > 0).then(|| {
+    report.findings.tally.iter().any(Tally::lacks_metrics).then(|| {
         let command = match report.analysis.supply(0.0) {
             Some(_) => "`rooflint inspect` prints the command that collects them, ",
             None => "",
@@ -150,7 +150,6 @@ pub(super) fn blind(report: &Report<'_>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::report::bench::{Bench, run as judged};
-    use crate::rules::Tally;
     use crate::units::Seconds;
 
     #[test]

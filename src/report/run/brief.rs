@@ -13,7 +13,7 @@ use crate::model::{Profiler, Source};
 use crate::report::Report;
 use crate::report::next_ncu::{AMD_WHY, filter};
 use crate::report::view::{Style, name, percent, printable, si};
-use crate::rules::{Confidence, DEVICE_MISMATCH, Finding, Severity};
+use crate::rules::{Confidence, DEVICE_MISMATCH, Finding, Severity, Tally};
 use crate::units::Seconds;
 
 /// The shortest useful account of a run.
@@ -302,7 +302,7 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
     if let Some(missing) = waits(analysis, listed) {
         return Some(missing);
     }
-    let lacks = report.findings.tally.iter().any(|tally| tally.cannot_judge > 0);
+    let lacks = report.findings.tally.iter().any(Tally::lacks_metrics);
     // Where all devices are older than Nsight Compute supports, nvprof has no more to give.
     let is_in_reach =
         analysis.devices.is_empty() || !analysis.devices.iter().all(DeviceUse::is_before_counters);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::finding::{Confidence, Finding, Severity};
+use super::run::{LAUNCH_CALLS, START_TIMES};
 use super::skipped::SkippedRules;
 use super::threshold::Missing;
 use crate::analysis::{Analysis, Kernel};
@@ -132,6 +133,14 @@ impl Tally {
             cannot_judge: 0,
             missing: BTreeMap::new(),
         }
+    }
+
+    /// Returns whether it could not judge for want of a metric that counters supply, rather than of a trace.
+    #[must_use]
+    pub fn lacks_metrics(&self) -> bool {
+        let of_traces = [LAUNCH_CALLS, START_TIMES];
+        let of_traces = of_traces.iter().filter_map(|Missing(what)| self.missing.get(what));
+        self.cannot_judge > of_traces.sum()
     }
 
     pub(in crate::rules) fn lacks(&mut self, Missing(metric): Missing) {

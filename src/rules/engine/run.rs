@@ -2,10 +2,16 @@
 
 use super::finding::Finding;
 use super::settings::Settings;
-use super::threshold::Threshold;
+use super::threshold::{Missing, Threshold};
 use crate::analysis::{Analysis, Copies, DeviceUse, Kernel, Moved, are_traces};
 use crate::taxonomy::Kind;
 use crate::units::Seconds;
+
+/// What only a trace of the host's calls has.
+pub(in crate::rules) const LAUNCH_CALLS: Missing = Missing("launch calls");
+
+/// What only a trace has.
+pub(in crate::rules) const START_TIMES: Missing = Missing("start times");
 
 /// The whole run under examination.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,6 @@
 //! Tells how much of a run goes into communication between devices.
 
+use crate::rules::engine::run::START_TIMES;
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold, least_shown};
 use crate::taxonomy::{Category, Kind};
@@ -19,7 +20,8 @@ not overlap with kernels leaves the device idle.
 ## Detection
 Communication takes `share` of the run or more. In a trace with start times also where the exposed
 communication (no computation runs at the same time) is `exposed` of the span of a GPU or more; savings
-are at most that, of those GPUs. Summaries do not show overlap, so no savings are claimed there. A collective also waits for its
+are at most that, of those GPUs. Summaries do not show overlap, so no savings are claimed there,
+and a share of `exposed` or more, but below `share`, cannot be judged. A collective also waits for its
 slowest rank.
 
 ## Remedy
@@ -94,7 +96,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let exposed = Exposed::of(run, run.threshold(&EXPOSED))
         .filter(|exposed| exposed.time >= least_shown(run.total()));
     if links.share < run.threshold(&SHARE) && exposed.is_none() {
-        return Ok(Vec::new());
+        // How much of it nothing hides is not known.
+        let may_be_exposed =
+            run.analysis.timelines.is_empty() && links.share >= run.threshold(&EXPOSED);
+        return if may_be_exposed { Err(START_TIMES) } else { Ok(Vec::new()) };
     }
     // A timeline says that computation runs beside all of it.
     let timelines = &run.analysis.timelines;
@@ -150,6 +155,18 @@ mod tests {
         let found = bench.found(RULE);
         assert!(found.message.starts_with("communication: 4 launches, 400 µs, 40.0% of the run"));
         assert_eq!((found.severity, found.at_stake_s), (Severity::Info, 0.0));
+    }
+
+    /// 40 of 1000 µs are more than may be exposed for nothing, and 20 are not.
+    #[test]
+    fn cannot_judge_a_smaller_share_without_start_times() {
+        let name = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+        let bench = |time: f64| {
+            let rest = (1, 1000.0 - time);
+            h100().bare(name, (24, 512), (1, time), &[]).launch("k", (1000, 256), rest, &[])
+        };
+        assert_eq!(bench(40.0).lacks(RULE), ["start times"]);
+        assert!(bench(20.0).is_content(RULE));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tells how long GPUs wait for the host between the pieces of their work.
 
 use crate::analysis::are_traces;
+use crate::rules::engine::run::LAUNCH_CALLS;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold, least_shown};
 use crate::units::{Seconds, percent, si};
 
@@ -130,6 +131,9 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     if run.total() <= Seconds::ZERO {
         return Err(Missing("gpu__time_duration.sum"));
     }
+    if run.analysis.timelines.iter().all(|one| one.idle_causes.is_none()) {
+        return Err(LAUNCH_CALLS);
+    }
     let waits = Waits::of(run, run.threshold(&SHARE));
     let total = waits.total();
     if waits.gpus == 0 || total < least_shown(run.total()) {
@@ -161,4 +165,17 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     // A profiler makes calls slower: how much of it is there without one is not known.
     finding.at_stake_low_s = 0.0;
     Ok(vec![finding])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::engine::bench_launches::h100;
+
+    #[test]
+    fn cannot_judge_without_launch_calls() {
+        let bench = h100().launch("k", (1000, 256), (1, 100.0), &[]);
+        assert_eq!(bench.lacks("host-bound"), ["launch calls"]);
+        let (_, tally) = bench.ask("host-bound");
+        assert!(tally.cannot_judge == 1 && !tally.lacks_metrics());
+    }
 }
