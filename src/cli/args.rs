@@ -169,7 +169,7 @@ pub(super) fn threshold(text: &str) -> Result<f64, String> {
     config::threshold(number.parse().map_err(|_| "not a number; write 1.5 or 1.5x".to_owned())?)
 }
 
-fn min_share(text: &str) -> Result<f64, String> {
+pub(super) fn min_share(text: &str) -> Result<f64, String> {
     let wrong = |_| "not a number; write 1% or 0.01".to_owned();
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map_err(wrong)? / 100.0,

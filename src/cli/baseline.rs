@@ -266,7 +266,7 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
     for doubt in doubts.iter().chain(&report::unread(&store)) {
         text.push_str(&format!("note: {doubt}\n"));
     }
-    terminal.print(&terminal.style().adapted(report::printable_lines(&text) + "\n"))
+    terminal.say(&terminal.style().adapted(report::printable_lines(&text) + "\n"))
 }
 
 /// The name under which runs are saved: that of the command line, else the one that runs of a table agree on.
@@ -297,7 +297,7 @@ fn describe(run: &Run) -> String {
 fn list(command: &List, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of baselines")?;
     let store = Store::open(&command.store)?;
-    let filter = command.chosen.filter()?;
+    let filter = command.chosen.filter(&store)?;
     let list = BaselineList { store: &store, filter: &filter, now: clock::now() };
     output::write(&places, &list, |style, _| style, terminal)
 }
@@ -323,7 +323,7 @@ fn show(command: &Show, terminal: &Terminal) -> Result<(), Failure> {
 
 fn prune(command: &Prune, terminal: &Terminal) -> Result<(), Failure> {
     let store = Store::open(&command.store)?;
-    let filter = command.chosen.filter()?;
+    let filter = command.chosen.filter(&store)?;
     let gone = store.prunable(&filter, command.keep, command.older_than, clock::now());
     let mut text = String::new();
     for entry in &gone {
@@ -342,7 +342,7 @@ fn prune(command: &Prune, terminal: &Terminal) -> Result<(), Failure> {
     let (verb, keep) = if command.dry_run { ("would remove", "keep") } else { ("removed", "kept") };
     let left = count((store.entries().len() - gone.len()) as u64, "entry", "entries");
     let gone = count(gone.len() as u64, "entry", "entries");
-    terminal.print(&report_lines(
+    terminal.say(&report_lines(
         &format!("{verb} {gone}, {keep} {left} in {}", store.folder().display()),
         &text,
     ))

@@ -163,7 +163,7 @@ fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(
             "ranks are numbered by their positions in file names: {axes} (the last the fastest)\n"
         ));
     }
-    terminal.print(&said)
+    terminal.say(&said)
 }
 
 #[cfg(not(feature = "frames"))]

@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::environment::{self, Variable};
 use crate::analysis::AnalysisError;
 use crate::catalog::CatalogError;
 use crate::config::ConfigError;
@@ -130,9 +131,38 @@ pub(super) enum Failure {
         path: String,
         cause: std::io::Error,
     },
+    /// Another failure, whose cause is the value of this variable.
+    Set {
+        variable: &'static str,
+        cause: Box<Failure>,
+    },
 }
 
 impl Failure {
+    /// The same, with the variable that has the value which is wrong.
+    pub(super) fn of_variables(self, used: &[Variable]) -> Self {
+        let message = self.to_string();
+        let is_in = |value: &str, option: &str| match (&self, option) {
+            (Self::Config(_), "config") | (Self::Catalog(_), "devices") => message.contains(value),
+            (Self::Usage { .. }, "select" | "ignore") => {
+                let words = value.split(',').map(str::trim);
+                words.into_iter().any(|word| message == format!("unknown rule {word:?}"))
+            }
+            (Self::Catalog(_) | Self::Analysis(_), "device") => {
+                message.contains(&format!("{value:?}"))
+            }
+            _ => false,
+        };
+        let is_wrong = |one: &&Variable| {
+            environment::value(one.name)
+                .is_some_and(|value| is_in(&value.to_string_lossy(), one.option))
+        };
+        match used.iter().find(is_wrong) {
+            Some(one) => Self::Set { variable: one.name, cause: Box::new(self) },
+            None => self,
+        }
+    }
+
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self::Usage { message: message.into(), help: None }
     }
@@ -169,6 +199,7 @@ impl Failure {
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Verdict(code) => *code,
+            Self::Set { cause, .. } => cause.exit_code(),
             Self::CommandLine(error) if !error.use_stderr() => DONE,
             Self::Usage { .. }
             | Self::CommandLine(_)
@@ -188,6 +219,7 @@ impl Failure {
     pub(super) fn kind(&self) -> Option<Code> {
         match self {
             Self::Verdict(_) => None,
+            Self::Set { cause, .. } => cause.kind(),
             Self::CommandLine(error) if !error.use_stderr() => None,
             Self::Usage { .. } | Self::CommandLine(_) => Some(Code::Usage),
             Self::Config(_) => Some(Code::Configuration),
@@ -214,6 +246,7 @@ impl Failure {
             | Self::Predict(PredictError::Model { path, line, column, .. }) => {
                 Site::at(path, *line, *column)
             }
+            Self::Set { cause, .. } => cause.site(),
             Self::KernelNames(error) => Site::at(&error.path, error.line, error.column),
             Self::Ingest(error) | Self::Mapping(error) => Site::of_input(error),
             Self::Catalog(error)
@@ -227,6 +260,7 @@ impl Failure {
     pub(super) fn considered(&self) -> &[String] {
         match self {
             Self::Ingest(error) => error.candidates(),
+            Self::Set { cause, .. } => cause.considered(),
             _ => &[],
         }
     }
@@ -248,6 +282,10 @@ impl Failure {
             Self::Predict(error) => error.help(),
             Self::History(error) => Some(error.help().to_owned()),
             Self::Verdict(_) => None,
+            Self::Set { variable, cause } => {
+                let help = cause.next_step().map_or_else(String::new, |help| help + "; ");
+                Some(format!("{help}the environment variable {variable} sets it"))
+            }
             Self::Output { cause, .. } => Some(plain::to_write(cause).to_owned()),
         }
     }
@@ -268,6 +306,7 @@ impl fmt::Display for Failure {
             Self::Predict(error) => chain(error, f),
             Self::History(error) => error.fmt(f),
             Self::Verdict(code) => write!(f, "exit code {code}"),
+            Self::Set { cause, .. } => cause.fmt(f),
             Self::Output { path, cause } => write!(f, "{path}: cannot write: {}", plain::io(cause)),
         }
     }

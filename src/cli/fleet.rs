@@ -40,7 +40,7 @@ pub(super) struct Fleet {
     layout: Option<PathBuf>,
 
     /// Price of an hour of one GPU, to show savings as money
-    #[arg(long, value_name = "PRICE", value_parser = price)]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, value_parser = price)]
     price: Option<f64>,
 
     /// Rows in the tables [default: 10 on a terminal, all elsewhere]

@@ -76,7 +76,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let (terminal, done) = match line::understood(arguments, early.width) {
         Ok(cli) => {
             let terminal = Terminal::new(&cli.terminal, typed);
-            let done = perform(&cli, &terminal);
+            let done =
+                perform(&cli, &terminal).map_err(|failure| failure.of_variables(&cli.environment));
             (terminal, done)
         }
         Err(failure) => {

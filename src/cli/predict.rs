@@ -68,7 +68,7 @@ pub(super) struct Predict {
     pipe: Option<String>,
 
     /// Use matrix or vector units for matrix products, whatever the format
-    #[arg(long, value_name = "UNITS")]
+    #[arg(long, value_name = "UNITS", conflicts_with = "pipe")]
     engine: Option<Units>,
 
     /// Set the grid; few or small blocks make latency the limiter

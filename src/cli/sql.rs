@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::args::threshold;
+use super::args::{Ceilings, Configuration, min_share, threshold};
+use super::config::find;
 use super::exit::{Code, Failure};
 use super::terminal::Terminal;
-use crate::analysis::CeilingSet;
+use crate::config;
 use crate::sql::{self, Engine, Limits};
 use crate::table::Facts;
+use crate::units::Seconds;
 
 /// Print the model as SQL for DuckDB, Spark or DataFusion
 #[derive(Debug, Args)]
@@ -23,21 +25,39 @@ pub(super) struct Sql {
     #[arg(long, value_name = "FOLDER")]
     launches: Option<PathBuf>,
 
-    /// Choose the ceilings; without it, each run has those of `analyze`
-    #[arg(long, value_name = "SET", value_parser = PossibleValuesParser::new(CeilingSet::ALL.map(CeilingSet::label)))]
-    ceilings: Option<String>,
+    /// Choose the ceilings; `auto`: each run has those of `analyze`
+    #[arg(long, value_name = "SET", default_value = "auto")]
+    ceilings: Ceilings,
 
-    /// Minimum measured/roofline ratio to flag a kernel
-    #[arg(long, value_name = "H", value_parser = threshold)]
+    /// Minimum measured/roofline ratio to flag a kernel [default: 1.5; 2.0 for spec]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, value_parser = threshold)]
     threshold: Option<f64>,
+
+    /// Minimum savings to flag a kernel [default: 50us, at most 5% of the run]
+    #[arg(long, value_name = "TIME", value_parser = config::time)]
+    min_savings: Option<Seconds>,
+
+    /// Ignore savings below this fraction of the run, such as 1% [default: 1%]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = min_share)]
+    min_share: Option<f64>,
+
+    #[command(flatten)]
+    configuration: Configuration,
 }
 
 pub(super) fn run(command: &Sql, terminal: &Terminal) -> Result<(), Failure> {
     let engine = Engine::ALL.into_iter().find(|one| one.key() == command.engine);
     let engine = engine.unwrap_or(Engine::DuckDb);
-    let is_it = |set: &CeilingSet| Some(set.label()) == command.ceilings.as_deref();
-    let ceilings = CeilingSet::ALL.into_iter().find(is_it);
-    let limits = Limits { threshold: command.threshold, ..Limits::default() };
+    let ceilings = command.ceilings.set();
+    let limits = find(&command.configuration, terminal)?.limits;
+    let limits = Limits {
+        threshold: command.threshold.or(limits.threshold),
+        floor: command.min_savings.or(limits.min_savings).map(Seconds::get),
+        floor_share: command
+            .min_share
+            .or(limits.min_share)
+            .unwrap_or(Limits::default().floor_share),
+    };
     let folder = command.launches.as_ref().map(|folder| folder.display().to_string());
     let facts = match &command.launches {
         #[cfg(feature = "frames")]

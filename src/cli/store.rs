@@ -8,6 +8,7 @@ use super::catalog;
 use super::exit::Failure;
 #[cfg(feature = "frames")]
 use super::nights;
+use crate::catalog::CatalogError;
 #[cfg(feature = "frames")]
 use crate::fleet;
 use crate::history::{Filter, Store};
@@ -34,6 +35,12 @@ pub(super) fn open(
     Ok((Store::open(folder)?, Vec::new()))
 }
 
+/// Whether a run of a store is on a device that its export calls so.
+fn has_device(store: &Store, name: &str) -> bool {
+    let mut devices = store.entries().iter().flat_map(|entry| entry.run.device_names());
+    devices.any(|device| device.eq_ignore_ascii_case(name))
+}
+
 /// Which entries of a store.
 #[derive(Debug, Args)]
 pub(super) struct Chosen {
@@ -51,13 +58,16 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    pub(super) fn filter(&self) -> Result<Filter, Failure> {
+    pub(super) fn filter(&self, store: &Store) -> Result<Filter, Failure> {
         // A device may be called by any name that the catalog knows, or as its export calls it.
         let device = match &self.of_device {
-            Some(name) => {
-                let found = catalog::load(&[])?.find(name, &DeviceHint::default());
-                Some(found.map_or_else(|_| name.clone(), |device| device.name))
-            }
+            Some(name) => match catalog::load(&[])?.find(name, &DeviceHint::default()) {
+                Ok(device) => Some(device.name),
+                Err(error @ CatalogError::Ambiguous { .. }) if !has_device(store, name) => {
+                    return Err(error.into());
+                }
+                Err(_) => Some(name.clone()),
+            },
             None => None,
         };
         Ok(Filter { name: self.name.clone(), branch: self.branch.clone(), device, commit: None })

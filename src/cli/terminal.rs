@@ -105,6 +105,11 @@ impl Terminal {
         self.quiet
     }
 
+    /// Writes what was done to standard output, unless no text is wanted there.
+    pub(super) fn say(&self, text: &str) -> Result<(), Failure> {
+        if self.quiet > 1 { Ok(()) } else { self.print(text) }
+    }
+
     /// Writes to standard output.
     pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
         self.write(Path::new("-"), text.as_bytes())

@@ -105,7 +105,7 @@ pub(super) fn run(command: &Trend, terminal: &Terminal) -> Result<(), Failure> {
     let folder = command.store.clone().or_else(|| environment::value(STORE).map(PathBuf::from));
     let folder = folder.unwrap_or_else(|| PathBuf::from(FOLDER));
     let (store, judged) = store::open(&folder, session)?;
-    let filter = command.chosen.filter()?;
+    let filter = command.chosen.filter(&store)?;
     let kernel = command.kernel.as_deref();
     let metric = command.metric.metric();
     let policy = if command.gate {

@@ -137,15 +137,14 @@ impl Layout {
             let number = |at: usize| {
                 let text = row.get(at).unwrap_or_default();
                 let title = &titles[at];
-                let wrong =
-                    || error(format!("line {line}: {title} {text:?} is not a whole number"));
+                let wrong = || error(format!("{title} {text:?} is not a whole number")).line(line);
                 text.parse::<u64>().map_err(|_| wrong())
             };
             let rank = number(rank_at)?;
             let positions = axes_at.iter().map(|at| number(*at)).collect::<Result<Vec<_>, _>>()?;
             let run = run_at.map(|at| row.get(at).unwrap_or_default().to_owned());
             if of.insert((run, rank), positions).is_some() {
-                return Err(error(format!("line {line}: rank {rank} twice")));
+                return Err(error(format!("rank {rank} twice")).line(line));
             }
         }
         let axes = axes_at.into_iter().map(|at| titles[at].as_str().into()).collect();
@@ -320,8 +319,8 @@ mod tests {
             ("rank\n0\n", "no column that names an axis"),
             ("rank,\n0,1\n", "no column that names an axis"),
             ("rank,a,A\n0,1,2\n", "column \"a\" twice"),
-            ("rank,a\n0,x\n", "line 2: a \"x\" is not a whole number"),
-            ("rank,a\n0,1\n0,2\n", "line 3: rank 0 twice"),
+            ("rank,a\n0,x\n", ":2: a \"x\" is not a whole number"),
+            ("rank,a\n0,1\n0,2\n", ":3: rank 0 twice"),
             ("rank,a\n0\n", "not a table"),
         ] {
             let error = parsed(text).unwrap_err();

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Partial;
-use crate::catalog::{Catalog, DEVICES, Device, Observed};
+use crate::catalog::{Catalog, Device, Observed};
 use crate::compare::fingerprint;
 use crate::ingest::IngestError;
 use crate::model::DeviceHint;
@@ -59,7 +59,7 @@ impl OwnDevice {
 /// Returns the fingerprint of all devices that are known.
 #[cfg(feature = "frames")]
 pub(super) fn known_devices(catalog: &Catalog) -> String {
-    let mut text: String = DEVICES.iter().map(|device| device.text).collect();
+    let mut text: String = crate::catalog::DEVICES.iter().map(|device| device.text).collect();
     for device in catalog.own() {
         text.push_str(&OwnDevice::of(device).figures);
     }

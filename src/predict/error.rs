@@ -92,6 +92,16 @@ pub enum PredictError {
         #[source]
         cause: Box<PredictError>,
     },
+    /// An option changes nothing of the kernel.
+    #[error("{option} has no effect on {form}, which {why}")]
+    NoEffect {
+        /// The option.
+        option: &'static str,
+        /// The form's name.
+        form: &'static str,
+        /// What the kernel does not do.
+        why: &'static str,
+    },
     /// The device has no units for the format, so the kernel has no compute roof.
     #[error("{device} has no {engine} units for {data_type}")]
     NoPipe {
@@ -179,6 +189,7 @@ impl PredictError {
             Self::NoPipe { other, .. } => Some(format!(
                 "choose the pipe that would execute it after conversion, such as --pipe {other}"
             )),
+            Self::NoEffect { .. } => Some("leave it out".to_owned()),
             Self::Catalog(error) => Some(error.help()),
             Self::Point { cause, .. } => cause.help(),
             Self::Model { help, .. } => help.clone(),

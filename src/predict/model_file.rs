@@ -210,7 +210,7 @@ fn sizes(
             Err(_) => true,
         });
         if open.len() == before {
-            return Err(unresolved(&open, &known, place));
+            return Err(unresolved(&open, &known, given, place));
         }
     }
     Ok(known)
@@ -220,12 +220,18 @@ fn sizes(
 fn unresolved(
     open: &[(&Spanned<String>, String)],
     known: &BTreeMap<String, u64>,
+    given: &[(String, String)],
     place: &Place<'_>,
 ) -> PredictError {
     let is_open = |name: &str| open.iter().any(|(key, _)| key.get_ref() == name);
     let supposed = |name: &str| known.get(name).copied().or_else(|| is_open(name).then_some(1));
     for (key, text) in open {
         if let Err(message) = number::whole(text, &supposed) {
+            // What was given beside the file is at no place in it.
+            if given.iter().any(|(name, _)| name == key.get_ref()) {
+                let (key, text) = (key.get_ref().clone(), text.clone());
+                return PredictError::Value { key, text, message };
+            }
             return place.error(key.span(), format!("{}={text}: {message}", key.get_ref()));
         }
     }

@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(values("128..512:+128"), ["128", "256", "384", "512"]);
         assert_eq!(values("1..1000:log4"), ["1", "10", "100", "1000"]);
         assert_eq!(values("1..4:log25"), ["1", "2", "3", "4"]);
-        assert_eq!(values("1k, 2Ki,2^12"), ["1k", "2Ki", "2^12"]);
+        assert_eq!(values("1k, 2Ki,2^12"), ["1000", "2048", "4096"]);
         let log = values("1k..64k:log");
         assert_eq!((log.len(), log[0].as_str(), log[24].as_str()), (25, "1000", "64000"));
         assert_eq!(values("1k..64k"), log);

@@ -93,7 +93,13 @@ impl Sweep {
             let values = if text.contains("..") {
                 range::values(parameter, &text)?
             } else if text.contains(',') {
-                text.split(',').map(|value| value.trim().to_owned()).collect()
+                // Sizes as in ranges: programs read them as numbers. What is none is told with its point.
+                let plain = |value: &str| {
+                    let size = number::whole(value, &|_| None).ok();
+                    let size = size.filter(|_| parameter.kind.is_whole());
+                    size.map_or_else(|| value.to_owned(), |size| size.to_string())
+                };
+                text.split(',').map(|value| plain(value.trim())).collect()
             } else {
                 sweep.fixed.push((key, text));
                 continue;
@@ -169,8 +175,11 @@ impl Sweep {
     /// As [`predict`], with the failing point.
     pub fn table(&self, devices: &[Device], options: &Options) -> Result<SweepTable, PredictError> {
         let mut rows = Vec::with_capacity(self.len() * devices.len());
-        for at in self.points() {
+        for (number, at) in self.points().enumerate() {
             let arguments = self.arguments(&at)?;
+            if number == 0 {
+                self.has_effect(&arguments, options).map_err(|error| self.placed(&at, error))?;
+            }
             for device in devices {
                 let prediction = predict(&arguments, device, options);
                 let prediction = prediction.map_err(|error| self.placed(&at, error))?;
@@ -179,6 +188,20 @@ impl Sweep {
             }
         }
         Ok(SweepTable { form: self.form.name, axes: self.axes.clone(), rows })
+    }
+
+    /// Refuses options that change nothing of this kernel: the answer would be that to another question.
+    fn has_effect(&self, arguments: &Arguments, options: &Options) -> Result<(), PredictError> {
+        let (form, work) = (self.form.name, arguments.count()?.work);
+        if options.engine.is_some() && !work.iter().any(|work| work.is_product) {
+            let (option, why) = ("--engine", "multiplies no matrices");
+            return Err(PredictError::NoEffect { option, form, why });
+        }
+        if options.pipe.is_some() && work.is_empty() {
+            let (option, why) = ("--pipe", "computes nothing");
+            return Err(PredictError::NoEffect { option, form, why });
+        }
+        Ok(())
     }
 
     fn placed(&self, at: &[&str], cause: PredictError) -> PredictError {

@@ -272,3 +272,40 @@ fn a_summary_has_no_limits_for_savings() {
         assert!(said.contains("unexpected argument"), "{said}");
     }
 }
+
+/// Twice quiet is no text at all, and the exit code says it.
+#[test]
+fn nothing_is_said_where_no_text_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let exports =
+        [0, 1].map(|number| text(&rank(folder.path(), number, 1.0 + number as f64 * 1e-3)));
+    let [table, store] = ["launches/", "store"].map(|name| text(&folder.path().join(name)));
+    for (export, quiet) in [(&exports[0], &["-qq"][..]), (&exports[1], &[])] {
+        for arguments in [
+            &["convert", export, "-o", &table][..],
+            &["baseline", "save", export, "--store", &store],
+            &["baseline", "prune", "--store", &store, "--keep", "2"],
+        ] {
+            let said = done(&[arguments, quiet].concat());
+            assert_eq!(said.is_empty(), !quiet.is_empty(), "{arguments:?}: {said}");
+        }
+    }
+    assert_eq!(Manifest::of(Path::new(&table)).unwrap().parts.len(), 2);
+    // H100 is several devices, and no run is on one that is called just so.
+    let said = refused(&["trend", &store, "--device", "H100"], 2);
+    assert!(said.contains("several devices are named \"H100\""), "{said}");
+    assert!(done(&["trend", &store, "--device", "NVIDIA H100 80GB HBM3"]).contains("H100 SXM5"));
+}
+
+/// What is wrong in a layout has its line, and what is no price is not an unknown option.
+#[test]
+fn wrong_layouts_and_prices_are_told_with_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let summary = summary(folder.path(), 0, &[]);
+    let layout = file(folder.path(), "layout.csv", "rank,tensor\n0,x\n");
+    let asked = ["fleet", &*summary, "--layout", &layout, "--error-format", "json"];
+    let error: serde_json::Value = serde_json::from_str(&refused(&asked, 3)).unwrap();
+    assert_eq!((&error["file"], &error["line"]), (&layout.into(), &2.into()));
+    let said = refused(&["fleet", &summary, "--price", "-1"], 2);
+    assert!(said.contains("not a price; write a number such as 2.50"), "{said}");
+}

@@ -21,6 +21,56 @@ fn setting<'a>(document: &'a Value, key: &str) -> &'a Value {
     all.iter().find(|one| one["key"] == key).unwrap_or_else(|| panic!("no {key}"))
 }
 
+/// Who typed nothing wrong looks for what is wrong in vain.
+#[test]
+fn a_variable_with_a_wrong_value_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, value, message) in [
+        ("ROOFLINT_DEVICE", "XX", "unknown device \"XX\""),
+        ("ROOFLINT_DEVICES", "none.toml", "cannot read the device file none.toml"),
+        ("ROOFLINT_CONFIG", "none.toml", "none.toml: cannot read the configuration"),
+        ("ROOFLINT_SELECT", "tail-effect,nosuchrule", "unknown rule \"nosuchrule\""),
+        ("ROOFLINT_IGNORE", "nosuchrule", "unknown rule \"nosuchrule\""),
+    ] {
+        let run = run_in(folder.path(), &[(name, value)], &[DEMO]);
+        let says = format!("the environment variable {name} sets it");
+        assert_eq!(run.code, 2, "{name}");
+        assert!(run.stderr.contains(message) && run.stderr.contains(&says), "{}", run.stderr);
+    }
+    // Another fault is not that of the variable.
+    let run = run_in(folder.path(), &[("ROOFLINT_DEVICE", "L4")], &["none.csv"]);
+    assert!(!run.stderr.contains("ROOFLINT_DEVICE"), "{}", run.stderr);
+}
+
+/// SQL flags the kernels that `analyze` flags: by options, variables and the configuration.
+#[test]
+fn sql_has_the_limits_of_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let sql = |set: &[(&str, &str)], more: &[&str]| {
+        let run = run_in(here, set, &[&["sql", "--engine", "duckdb"], more].concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stdout
+    };
+    let usual = sql(&[], &[]);
+    assert_eq!(sql(&[("ROOFLINT_CEILINGS", "auto")], &[]), usual);
+    let asked = sql(&[], &["--threshold", "3", "--min-savings", "70us", "--min-share", "7%"]);
+    assert_ne!(asked, usual);
+    // 70 µs, and 7% of the run.
+    assert!(asked.contains("greatest(run_measured_s * 7e-2, 7e-5)"));
+    let limits = "[analysis]\nthreshold = 3\nmin-savings = \"70us\"\nmin-share = 0.07\n";
+    fs::write(here.join("rooflint.toml"), limits).unwrap();
+    assert_eq!(sql(&[], &[]), asked);
+    assert_eq!(sql(&[], &["--no-config"]), usual);
+    fs::remove_file(here.join("rooflint.toml")).unwrap();
+    let set = [
+        ("ROOFLINT_THRESHOLD", "3"),
+        ("ROOFLINT_MIN_SAVINGS", "70us"),
+        ("ROOFLINT_MIN_SHARE", "7%"),
+    ];
+    assert_eq!(sql(&set, &[]), asked);
+}
+
 #[test]
 fn the_command_line_is_stronger_than_the_environment_and_that_than_the_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -223,6 +223,39 @@ fn pipes_engines_and_launches_can_be_named() {
     assert_eq!(gemm(&["--launch", "32x256"])["limiter"], "latency");
 }
 
+/// Sizes of lists are numbers, as those of ranges are: 1k is 1000, 2Ki is 2048.
+#[test]
+fn sizes_of_a_list_are_numbers() {
+    let table = printed(&["axpy", "n=1k,2Ki", "--device", "L4", "--format", "csv"]);
+    let first = |line: &str| line.split(',').take(3).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = table.lines().map(first).collect();
+    assert_eq!(rows, ["at_n,form,arguments", "1000,axpy,n=1000", "2048,axpy,n=2048"]);
+}
+
+/// An option that changes nothing would leave a wrong answer to what was asked.
+#[test]
+fn options_without_an_effect_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("model.toml");
+    let text = "name = \"step\"\ndtype = \"bf16\"\n[sizes]\ntokens = 8\n[[op]]\nform = \"relu\"\nargs = { n = \"tokens\" }\n";
+    std::fs::write(&model, text).unwrap();
+    let model = model.to_str().unwrap();
+    for (arguments, message) in [
+        (vec!["relu", "n=1M", "--engine", "matrix"], "--engine has no effect on relu"),
+        (vec!["memcpy-host", "bytes=1M", "--pipe", "bf16_matrix"], "--pipe has no effect on"),
+        (
+            vec!["gemm", "m=1", "n=1", "k=1", "--engine", "vector", "--pipe", "bf16_matrix"],
+            "cannot be used with '--pipe <PIPE>'",
+        ),
+        // The file has no fault.
+        (vec!["--model", model, "tokens=8..16:x2"], "error: tokens=8..16:x2: "),
+    ] {
+        let run = program(&[&["predict"], &arguments[..], &["--device", "L4"]].concat());
+        assert_eq!(run.code, 2, "{arguments:?}");
+        assert!(run.stderr.contains(message), "{}", run.stderr);
+    }
+}
+
 #[test]
 fn what_is_wrong_is_told_with_what_to_write() {
     for (arguments, message, help) in [
