@@ -393,7 +393,7 @@ impl Launches {
 
     /// Returns whether the start of any launch is known.
     pub(crate) fn has_starts(&self) -> bool {
-        self.len() > 0 && !self.heads.start.are_all(NO_START)
+        !self.is_empty() && !self.heads.start.are_all(NO_START)
     }
 
     /// Returns the start of launch `row` in nanoseconds, as in [`Head::start`].
