@@ -33,7 +33,9 @@ use serde::{Deserialize, Serialize};
 
 pub use dimension::Dimension;
 pub use merged::MergedSum;
-pub(crate) use middle::{median, median_of};
+pub(crate) use middle::median;
+#[cfg(feature = "gate")]
+pub(crate) use middle::median_of;
 use packed::Packed;
 pub use relative::{Factor, Probability, RelativeChange, Share, Shift};
 pub use shown::{
