@@ -39,6 +39,10 @@ fn copies_of_a_trace_count_where_copies_are_judged() {
             found.message,
             "copies within device memory: 1 copy, 100 µs, 10.0% of kernels and copies"
         );
+        // No launch is not a launch of none.
+        let named = |name: &str| found.evidence.iter().find(|one| one.name == name);
+        assert_eq!(named("copies and fills").map(|one| one.value), Some(1.0));
+        assert!(named("launches").is_none(), "{:?}", found.evidence);
         // What ran beside the kernel costs nothing.
         assert!((found.at_stake_s - 50e-6).abs() < 1e-12, "{}", found.at_stake_s);
     });

@@ -141,8 +141,11 @@ impl<'a> Together<'a> {
 
     /// A finding about them with the facts that all such findings carry.
     pub(in crate::rules) fn finding(&self, run: &Run<'_>, message: String) -> Finding {
+        let moved: u64 = self.moved.iter().map(|one| one.count).sum();
+        let counted = |count: u64| (count > 0).then_some(count as f64);
         run.finding(message)
-            .evidence("launches", self.launches as f64, "1")
+            .evidence_if("launches", counted(self.launches), "1")
+            .evidence_if("copies and fills", counted(moved), "1")
             .evidence("time", self.time.get(), "s")
             .evidence("share of the run", self.share, "1")
             .kernels(self.names())
