@@ -15,6 +15,11 @@ K.headroom = K.judged_s.map((time, k) => over(time, K.roofline_s[k]));
 K.arithmetic_intensity_flop_per_byte = K.flops.map((flops, k) => over(flops, K.bytes[k]));
 for (const k of DATA.partly ?? []) K.arithmetic_intensity_flop_per_byte[k] = null;
 K.run_speedup = K.savings_s.map((win) => (win == null ? null : over(DATA.total, DATA.total - win)));
+// Time above the structural time of which no savings are counted is not proven; without such time none is a known zero.
+K.proven_savings_s = K.savings_s.map((win, k) => {
+  const left = K.judged_s[k] - (K.structural_s[k] ?? 0);
+  return win === 0 && left > K.judged_s[k] * 1e-4 ? null : win;
+});
 // Groups of the user's own, as positions among them.
 const OF_GROUP = new Map(DATA.groups.map((name, at) => [name, at]));
 K.group = K.group.map((name) => OF_GROUP.get(text(name)));

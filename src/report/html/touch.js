@@ -55,7 +55,7 @@ function showTip(dot) {
       line("measured", `${si(K.measured_s[k], "s")}, ${percent(K.share[k])}`),
       line("roofline", rooflineText(k, (time) => si(time, "s"))),
       line("ratio", headroomText(k)),
-      line("savings", K.savings_s[k] > 0 ? si(K.savings_s[k], "s") : MISSING),
+      line("savings", K.proven_savings_s[k] == null ? MISSING : si(K.proven_savings_s[k], "s")),
       line("limiter", limiterText(k)),
       line("state", stateOf(k)[1])),
   );
