@@ -120,6 +120,14 @@ impl Partial {
         self.ceilings
     }
 
+    /// Returns the first way in which an export contradicts the device that was asked for; a document of the partial does
+    /// not keep what shows it.
+    #[must_use]
+    pub fn contradiction(&self) -> Option<String> {
+        let mut asked = self.devices.iter().filter(|used| used.is_asked);
+        asked.find_map(|used| Some(format!("{} ({})", used.contradictions().first()?, used.how)))
+    }
+
     /// Returns the number of kernels.
     #[must_use]
     pub fn kernels(&self) -> usize {

@@ -8,7 +8,7 @@ use super::jobs::side_by_side;
 use super::names::Positions;
 use super::own::OwnDevice;
 use crate::analysis::{AnalysisError, Options, Partial, RankFigures, RankId};
-use crate::catalog::{Catalog, Observed};
+use crate::catalog::Catalog;
 use crate::ingest::IngestError;
 use crate::model::Profile;
 use crate::plain::counted;
@@ -76,8 +76,7 @@ pub fn summarize(
     options: &Options,
 ) -> Result<Gathered, AnalysisError> {
     let partial = Partial::of(profile, &id, catalog, options, options.ceilings)?;
-    let wrong = options.device.as_deref().and_then(|name| contradiction(profile, catalog, name));
-    let checks = wrong.into_iter().chain(profile.remarks()).collect();
+    let checks = partial.contradiction().into_iter().chain(profile.remarks()).collect();
     let rank = Rank { id, figures: partial.figures(), positions: Positions::new(), checks };
     let rows = profile.launches.len() as u64;
     let own_devices = OwnDevice::used(&partial, catalog);
@@ -85,29 +84,7 @@ pub fn summarize(
     Ok(Gathered { partial, ranks: vec![rank], notes: Vec::new(), rows, own_devices })
 }
 
-/// Says where an export contradicts the device that was asked for; a summary no longer has what tells it.
-fn contradiction(profile: &Profile, catalog: &Catalog, name: &str) -> Option<String> {
-    let mut all: Vec<String> = Vec::new();
-    for (hint, observed) in profile.devices.iter().zip(Observed::of(profile)) {
-        let Ok(device) = catalog.find(name, hint) else { continue };
-        // Other attributes describe a part of a device.
-        if device.part.is_some() {
-            continue;
-        }
-        let mut found = catalog.disagreements(&device, hint, &observed);
-        if let Ok(named) = catalog.identify(hint, &observed)
-            && found.is_empty()
-            && named.device.target() != device.target()
-        {
-            found.push(format!("the export ran on {}, not on {}", named.device.name, device.name));
-        }
-        all.extend(found);
-    }
-    let first = all.first()?;
-    Some(format!("{first} (set with --device)"))
-}
-
-/// Says that the kernels of summaries are told apart by other names than their ranks were.
+/// Says that kernels of summaries have other classes here than where their ranks were summarized.
 fn reclassified(gathered: &Gathered) -> Option<String> {
     /// Sums of ranks are rounded once each.
     const ROUNDING: f64 = 1e-9;

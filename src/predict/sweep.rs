@@ -93,7 +93,7 @@ impl Sweep {
             let values = if text.contains("..") {
                 range::values(parameter, &text)?
             } else if text.contains(',') {
-                // Sizes as in ranges: programs read them as numbers. What is none is told with its point.
+                // Sizes as in ranges, as numbers for programs. What is not a size is refused with its point.
                 let plain = |value: &str| {
                     let size = number::whole(value, &|_| None).ok();
                     let size = size.filter(|_| parameter.kind.is_whole());

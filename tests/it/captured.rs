@@ -305,3 +305,37 @@ fn causes_that_are_small_beside_the_run_account_for_as_much_as_alone() {
         assert!(findings.of(position).iter().any(is_sure), "{name}");
     }
 }
+
+/// A product of 16 blocks on 132 SMs beside a run of an hour and more: its cause is too small to show, and accounts for
+/// as much as in the demo.
+#[test]
+fn causes_too_small_to_show_account_for_savings() {
+    let demo = ingest::read_text("demo.csv", rooflint::SAMPLE, &Options::default()).unwrap();
+    let savings = |profile: &rooflint::model::Profile| {
+        let Judged { analysis, findings, .. } = Session::default().judge(profile).unwrap();
+        let at = analysis.kernels.iter().position(|kernel| kernel.name.contains("splitK")).unwrap();
+        let kernel = &analysis.kernels[at];
+        (kernel.savings.get(), findings.of(at).len(), analysis.totals.share(kernel.measured))
+    };
+    let text = rooflint::table::Table::of(&demo).csv();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let place = |title: &str| headers.iter().position(|one| one == title).unwrap();
+    let (kernel, time) = (place("kernel"), place("duration_s"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&headers).unwrap();
+    for record in reader.records() {
+        let mut cells: Vec<String> = record.unwrap().iter().map(str::to_owned).collect();
+        if !cells[kernel].contains("splitK") {
+            cells[time] = (cells[time].parse::<f64>().unwrap() * 1e5).to_string();
+        }
+        writer.write_record(&cells).unwrap();
+    }
+    let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+    let long = ingest::read_text("long.csv", text.as_str(), &Options::default()).unwrap();
+    let ((own, shown, _), (beside, hidden, share)) = (savings(&demo), savings(&long));
+    assert!(own > 40e-6 && shown > 0, "{own} {shown}");
+    assert!(share < 1e-7, "{share}");
+    assert!((beside / own - 1.0).abs() < 1e-6, "{beside} {own}");
+    assert_eq!(hidden, 0);
+}

@@ -95,7 +95,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let most = resident.or(limits.map(|limits| f64::from(limits.max_blocks_per_sm)));
-    // Where neither the export nor the device tells, as many as every GPU has slots for.
+    // If neither the export nor the device says, as many as every GPU has slots for.
     let at_once = per_sm.min(most.unwrap_or(roofline::BLOCK_SLOTS as f64));
     let resident_threads = at_once * threads as f64;
     let enough = subject.threshold(&BLOCKS) * subject.threshold(&THREADS);

@@ -5,18 +5,7 @@ use std::path::Path;
 
 use rooflint::fleet::Manifest;
 
-use super::{csv, program, rank};
-
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-/// What a command prints that must work.
-fn done(arguments: &[&str]) -> String {
-    let run = program::run(arguments);
-    assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
-    run.stdout
-}
+use super::{csv, done, program, rank, text};
 
 /// The error of a command that must fail with this code.
 fn refused(arguments: &[&str], code: i32) -> String {

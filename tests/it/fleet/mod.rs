@@ -56,6 +56,17 @@ fn csv(text: &str) -> (Vec<String>, Vec<Vec<String>>) {
     (rows.next().unwrap(), rows.collect())
 }
 
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// What a command prints that must work.
+fn done(arguments: &[&str]) -> String {
+    let run = program::run(arguments);
+    assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
+    run.stdout
+}
+
 fn partition(folder: &Path, files: &[PathBuf]) -> Result<fleet::Partitioned, IngestError> {
     let (options, catalog) = (Options::default(), Catalog::builtin());
     let partitioning = Partitioning {
@@ -408,7 +419,6 @@ fn missing_ranks_other_devices_and_clocks_are_told() {
 #[test]
 fn the_commands_work_together() {
     let folder = tempfile::tempdir().unwrap();
-    let text = |path: &Path| path.to_string_lossy().into_owned();
     let files: Vec<String> = (0..4)
         .map(|one| {
             text(&rank(folder.path(), one, if one == 2 { 1.3 } else { 1.0 + one as f64 * 1e-3 }))

@@ -3,11 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{program, rank};
-
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
+use super::{program, rank, text};
 
 /// A trace of ten kernels of 100 µs each, which begins at so many milliseconds.
 fn trace(begin: f64) -> String {

@@ -10,18 +10,7 @@ use rooflint::ingest::{self, Input, Options};
 use rooflint::session::Session;
 use rooflint::units::Seconds;
 
-use super::{program, rank};
-
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-/// The arguments, run without an error.
-fn done(arguments: &[&str]) -> String {
-    let done = program::run(arguments);
-    assert_eq!(done.code, 0, "{arguments:?}: {}", done.stderr);
-    done.stdout
-}
+use super::{done, program, rank, text};
 
 /// Runs the program in a folder.
 fn within(folder: &Path, arguments: &[&str]) -> program::Run {
