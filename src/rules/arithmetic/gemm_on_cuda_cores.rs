@@ -64,6 +64,8 @@ const AMPERE: (u32, u32) = (8, 0);
 /// Below, 16-bit products have a rule of their own.
 const HALF: f64 = 0.5;
 
+const FFMA: &str = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+
 fn check(subject: &Subject<'_>) -> Judgment {
     if !subject.is_product() || subject.capability()?.is_none_or(|known| known < AMPERE) {
         return Ok(None);
@@ -75,8 +77,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_fp32 = match (counted, subject.class().precision()) {
         (Some(share), _) => share >= subject.threshold(&SHARE),
         (None, Some(precision)) => precision == Precision::Fp32,
-        (None, None) => return Err(Missing("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum")),
+        (None, None) => return Err(Missing(FFMA)),
     };
+    // Of a few operations in other formats, all are in other formats.
+    if !is_fp32 && counted.is_some() && subject.kernel.uncounted().contains(&"fp32") {
+        return Err(Missing(FFMA));
+    }
     let Some(moved) = subject.vectorized(Pipe::Tf32Matrix)?.filter(|_| is_fp32) else {
         return Ok(None);
     };
@@ -161,5 +167,10 @@ mod tests {
     #[test]
     fn without_operations_it_cannot_judge() {
         assert_eq!(kernel(NAME, 1000.0).bytes(1e8).lacks(&RULE), "FLOP counters");
+        let other = || kernel("my_gemm", 1000.0).set(Quantity::TensorActive, 0.0).bytes(1e8);
+        let other = || other().operator("gemm m=2048 n=2048 k=2048 dtype=fp32");
+        let few = other().work(Pipe::Fp64Vector, 1e6);
+        assert_eq!(few.lacks(&RULE), FFMA);
+        assert!(other().work(Pipe::Fp64Vector, 1e9).work(Pipe::Fp32Vector, 1e6).is_fine(&RULE));
     }
 }

@@ -1,5 +1,6 @@
 //! Notes kernels that fill a pipe of the multiprocessors, and says which.
 
+use crate::model::Quantity;
 use crate::rules::engine::pipes::PIPES;
 use crate::rules::{Check, Judgment, Missing, Rule, Subject, Threshold};
 use crate::units::whole_percent;
@@ -17,6 +18,7 @@ it explains why FLOP/s stay low although the SMs are busy.
 
 ## Detection
 A pipe (tensor, FMA, FP64, FP16, ALU, XU, load/store) is at least `busy`; the fullest is named.
+Where one of them was not measured, none is known to be full only if the SMs are less than `busy`.
 
 ## Remedy
 A full math pipe means a kernel near its roof: reduce operations or change the format. Full
@@ -42,8 +44,17 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let Some((pipe, used)) = subject.busiest_pipe() else {
         return Err(Missing("sm__inst_executed_pipe_*.avg.pct_of_peak_sustained_active"));
     };
-    if used < subject.threshold(&USED) {
-        return Ok(None);
+    let busy = subject.threshold(&USED);
+    if used < busy {
+        // Speed-of-light of the multiprocessors is that of their busiest part.
+        let is_idle = subject.get(Quantity::SmThroughput).is_some_and(|sm| sm < busy);
+        // Where halves run on the FMA pipe, exports have no FP16 pipe.
+        let mut others = PIPES.iter().filter(|pipe| pipe.quantity != Quantity::PipeFp16);
+        let unseen = others.find(|pipe| subject.get(pipe.quantity).is_none());
+        return match unseen {
+            Some(pipe) if !is_idle => Err(Missing(pipe.metric)),
+            _ => Ok(None),
+        };
     }
     let meaning = if pipe.computes {
         "the kernel computes as fast as this pipe allows"
@@ -66,7 +77,6 @@ fn check(subject: &Subject<'_>) -> Judgment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Quantity;
     use crate::rules::Severity;
     use crate::rules::engine::bench_table::kernel;
 
@@ -84,7 +94,12 @@ mod tests {
             found.message
         );
         assert!(of(0.5, 0.81).found(&RULE).message.contains("as fast as this pipe allows"));
-        assert!(of(0.79, 0.2).is_fine(&RULE));
+        let idle = |sm| of(0.79, 0.2).set(Quantity::SmThroughput, sm);
+        assert!(idle(0.79).is_fine(&RULE));
+        assert_eq!(idle(0.81).lacks(&RULE), PIPES[0].metric);
+        let bare = kernel("my_kernel", 1000.0).bytes(1e8).set(Quantity::SmThroughput, 0.81);
+        let all = PIPES.iter().fold(bare, |kernel, pipe| kernel.set(pipe.quantity, 0.79));
+        assert!(all.is_fine(&RULE));
     }
 
     #[test]

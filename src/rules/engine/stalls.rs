@@ -64,3 +64,12 @@ pub(in crate::rules) fn stalls(subject: &Subject<'_>) -> Vec<(&'static Stall, f6
     waits.sort_by(|one, two| two.1.total_cmp(&one.1));
     waits
 }
+
+/// Whether a reason for which warps of this device can wait was not collected.
+pub(in crate::rules) fn lacks_a_stall(subject: &Subject<'_>) -> bool {
+    /// The first compute capability whose warps wait for products of warp groups.
+    const HOPPER: (u32, u32) = (9, 0);
+    let has_groups = subject.compute_capability().is_none_or(|capability| capability >= HOPPER);
+    let mut reasons = STALLS.iter().filter(|one| has_groups || one.quantity != Quantity::StallGmma);
+    reasons.any(|one| subject.get(one.quantity).is_none())
+}

@@ -57,6 +57,10 @@ const SECTORS: std::ops::RangeInclusive<f64> = 0.9..=4.4;
 /// Share of its peak from which device memory limits, however it is asked.
 const SATURATED: f64 = 0.80;
 
+const PIPE_METRIC: &str = "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active";
+
+const STALL_METRIC: &str = "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio";
+
 fn check(subject: &Subject<'_>) -> Judgment {
     let sectors = subject.get(Quantity::LoadSectorsPerRequest);
     let narrow = subject.get(Quantity::NarrowLoadShare);
@@ -67,22 +71,22 @@ fn check(subject: &Subject<'_>) -> Judgment {
             return Err(Missing("smsp__sass_inst_executed_op_memory_32b.sum and its like"));
         }
     };
+    let pipe = subject.get(Quantity::PipeLsu);
+    let stall = subject.get(Quantity::StallLgThrottle);
+    let dram = subject.utilization(Unit::Dram).unwrap_or(0.0);
+    if !is_narrow || dram >= SATURATED {
+        return Ok(None);
+    }
     // A broadcast is as narrow, but uses little of its sector.
     let used = subject.need(
         Quantity::LoadSectorEfficiency,
         "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
     )?;
-    let pipe = subject.get(Quantity::PipeLsu);
-    let stall = subject.get(Quantity::StallLgThrottle);
-    if pipe.is_none() && stall.is_none() {
-        return Err(Missing("sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active"));
+    if used < subject.threshold(&CONTIGUOUS) {
+        return Ok(None);
     }
     let pipe_binds = pipe.filter(|pipe| *pipe >= subject.threshold(&PIPE));
     let stall_binds = stall.filter(|stall| *stall >= subject.threshold(&STALL));
-    let dram = subject.utilization(Unit::Dram).unwrap_or(0.0);
-    if !is_narrow || used < subject.threshold(&CONTIGUOUS) || dram >= SATURATED {
-        return Ok(None);
-    }
     // Half of the instructions with 8 bytes per thread, a quarter with 16.
     let stake = if let Some(pipe) = pipe_binds {
         let others = subject.utilization(Unit::L2).unwrap_or(0.0).max(dram);
@@ -91,6 +95,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     } else if let Some(stall) = stall_binds {
         let stake = subject.stall(stall);
         Stake { low: stake.low * 0.5, high: stake.high * 0.75, ..stake }
+    } else if pipe.is_none() {
+        return Err(Missing(PIPE_METRIC));
+    } else if stall.is_none() {
+        return Err(Missing(STALL_METRIC));
     } else {
         return Ok(None);
     };
@@ -117,12 +125,13 @@ mod tests {
     use super::*;
     use crate::rules::engine::bench_figures::judge;
 
-    const NARROW_AND_BUSY: [(Quantity, f64); 5] = [
+    const NARROW_AND_BUSY: [(Quantity, f64); 6] = [
         (Quantity::LoadSectorsPerRequest, 4.0),
         (Quantity::LoadSectorEfficiency, 1.0),
         (Quantity::PipeLsu, 0.8),
         (Quantity::L2Throughput, 0.3),
         (Quantity::DramThroughput, 0.4),
+        (Quantity::StallLgThrottle, 0.1),
     ];
 
     #[test]
@@ -144,5 +153,21 @@ mod tests {
     fn without_widths_or_pipes_it_cannot_judge() {
         assert!(judge(&RULE, &NARROW_AND_BUSY[1..]).is_err());
         assert!(judge(&RULE, &NARROW_AND_BUSY[..2]).is_err());
+    }
+
+    #[test]
+    fn one_of_pipe_and_queue_finds_but_both_are_needed_to_find_nothing() {
+        let with = |limit: &[(Quantity, f64)]| {
+            judge(&RULE, &[&NARROW_AND_BUSY[..2], &NARROW_AND_BUSY[3..5], limit].concat())
+        };
+        let [free, short] = [(Quantity::PipeLsu, 0.4), (Quantity::StallLgThrottle, 0.2)];
+        assert_eq!(with(&[free]).unwrap_err(), Missing(STALL_METRIC));
+        assert_eq!(with(&[short]).unwrap_err(), Missing(PIPE_METRIC));
+        assert!(with(&[free, short]).unwrap().is_none());
+        assert!(with(&[free, (Quantity::StallLgThrottle, 0.4)]).unwrap().is_some());
+        assert!(with(&[(Quantity::StallLgThrottle, 0.4)]).unwrap().is_some());
+        // Wide loads need neither.
+        let wide = [(Quantity::LoadSectorsPerRequest, 16.0)];
+        assert!(judge(&RULE, &wide).unwrap().is_none());
     }
 }

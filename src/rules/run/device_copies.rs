@@ -24,8 +24,9 @@ Have the producer write directly into the destination or its part of the concate
 views instead of copies; drop `contiguous()` where the consumer handles strides; update in place.
 
 ## False positives
-Copy-engine copies can run next to kernels and then do not add to the run's time. Double buffers
-and snapshots need their copies.
+A run that consists almost only of copies is a benchmark of them and is exempt. Copy-engine copies
+can run next to kernels and then do not add to the run's time. Double buffers and snapshots need
+their copies.
 
 ## Sources
 *CUDA C++ Best Practices Guide*, \"Memory Optimizations\"; NVIDIA, *Memory-Limited Layers*; PyTorch

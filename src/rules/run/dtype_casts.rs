@@ -25,8 +25,8 @@ Keep one type through the graph; store weights in the type they are multiplied i
 producer write the narrow type; let a compiler fuse the conversion (`torch.compile`).
 
 ## False positives
-FP32 master weights and accumulators need some conversions. Conversions named as copies are
-counted there.
+A run that consists almost only of these kernels is a benchmark of them and is exempt. FP32 master
+weights and accumulators need some conversions. Conversions named as copies are counted there.
 
 ## Sources
 NVIDIA, *Memory-Limited Layers*; NVIDIA, *Mixed-Precision Training*; PyTorch documentation, \"Automatic

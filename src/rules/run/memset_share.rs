@@ -25,6 +25,7 @@ Use `empty` instead of `zeros` where everything is overwritten; set gradients to
 zero; write in the first iteration instead of adding; clear inside the producer.
 
 ## False positives
+A run that consists almost only of memsets and fills is a benchmark of them and is exempt.
 Accumulation with atomics, and split-K products that reduce in place, need cleared memory.
 
 ## Sources

@@ -28,8 +28,9 @@ Use `torch.compile`, XLA or Triton; matrix-product epilogues (cuBLASLt, cuDNN); 
 bias and residual additions.
 
 ## False positives
-Kernels that are not adjacent cannot be fused, and intermediates needed by the backward pass must
-be written anyway.
+A run that consists almost only of these kernels, or of a single one, is a benchmark and is exempt.
+Kernels that are not adjacent cannot be fused, and intermediates needed by the backward pass must be
+written anyway.
 
 ## Sources
 NVIDIA, *Memory-Limited Layers*; J. Ansel et al., *PyTorch 2*, ASPLOS 2024.
