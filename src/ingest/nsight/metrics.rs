@@ -485,4 +485,36 @@ mod tests {
         assert_eq!(kind("dram__bytes.sum"), Kind::Hardware);
         assert_eq!(kind("launch__grid_size"), Kind::Neutral);
     }
+
+    /// The code below a folder, without its tests.
+    fn code(folder: &std::path::Path) -> String {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let texts = entries.map(|path| {
+            if path.is_dir() {
+                return code(&path);
+            }
+            let text = std::fs::read_to_string(path).unwrap();
+            text.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+        });
+        texts.collect()
+    }
+
+    /// A name that rules or needs ask for and that is not read would be asked for again and again.
+    #[test]
+    fn metrics_that_are_asked_for_are_read() {
+        const UNITS: [&str; 6] = ["sm__", "smsp__", "l1tex__", "lts__", "dram__", "gpu__"];
+        let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let code = ["analysis", "rules"].map(|stage| code(&source.join(stage))).concat();
+        let is_end = |c: char| !c.is_ascii_alphanumeric() && !"_.*".contains(c);
+        let words = code.split(is_end).map(|word| word.trim_end_matches('.'));
+        let metrics = words.filter(|word| {
+            let is_counter = UNITS.iter().any(|unit| word.starts_with(unit)) && word.contains('.');
+            (is_counter || word.starts_with("launch__")) && !word.contains('*')
+        });
+        let asked: std::collections::BTreeSet<&str> = metrics.collect();
+        assert!(asked.len() > 50, "{}", asked.len());
+        let is_read = |name: &&&str| Catalog::default().metric(name).is_some();
+        let (_, others): (Vec<&str>, Vec<&str>) = asked.iter().partition(is_read);
+        assert_eq!(others, Vec::<&str>::new());
+    }
 }
