@@ -340,6 +340,8 @@ fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
     let (threshold, floor, floor_share) = limits(options, ceilings);
     let mut notes = profile.notes.clone();
     notes.extend(described);
+    let halved = resolve::halved_reads(profile, &devices, &of_hint);
+    let checks = profile.checks.iter().cloned().chain(halved).collect();
     let lacking = needs::lacking(profile, &kernels);
     let taxonomy = options.taxonomy.as_deref().unwrap_or_else(|| Taxonomy::builtin());
     let mut analysis = Analysis {
@@ -360,7 +362,7 @@ fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
         kernels,
         groups: Vec::new(),
         notes,
-        checks: profile.checks.clone(),
+        checks,
         unread: profile.unread,
         ranks: None,
         of_hint,

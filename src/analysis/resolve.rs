@@ -202,6 +202,35 @@ pub(super) fn devices(
     Ok((devices, of_hint))
 }
 
+/// Returns what to check of bytes whose counters take reads of 128 bytes for reads of 64 on MI350.
+pub(super) fn halved_reads(
+    profile: &Profile,
+    devices: &[DeviceUse],
+    of_hint: &[usize],
+) -> Option<String> {
+    let halves = |at: &usize| {
+        devices[*at].device.as_ref().and_then(|device| device.gfx.as_deref()) == Some("gfx950")
+    };
+    if !of_hint.iter().any(halves) {
+        return None;
+    }
+    let is_halved = |row: &usize| {
+        let device = profile.launches.device(*row).position();
+        let bytes = profile.launches.get(*row, Quantity::DramBytes);
+        of_hint.get(device).is_some_and(halves)
+            && bytes.is_some_and(|(_, origin)| profile.origins.get(origin).halves_reads_of_mi350())
+    };
+    let count = (0..profile.launches.len()).filter(is_halved).count();
+    (count > 0).then(|| {
+        format!(
+            "on MI350, TCC_BUBBLE, and FETCH_SIZE before ROCm 10.0, count reads of 128 bytes as 64: the bytes of {count} \
+             launch{} may be up to twice as many. Collect TCC_EA0_RDREQ_128B_sum, TCC_EA0_RDREQ_64B_sum and \
+             TCC_EA0_RDREQ_32B_sum",
+            if count == 1 { "" } else { "es" }
+        )
+    })
+}
+
 /// The devices that documents name by their ids in a catalog, each looked up once.
 #[derive(Debug)]
 pub struct NamedDevices<'a> {

@@ -272,6 +272,49 @@ mod tests {
         assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(bytes));
     }
 
+    /// A copy of 1 GiB on MI350, where reads of 128 B are not counted by `TCC_BUBBLE`: taken as on MI300 they are half.
+    const COPY: [(&str, u64); 7] = [
+        ("TCC_BUBBLE_sum", 0),
+        ("TCC_EA0_RDREQ_sum", 1 << 23),
+        ("TCC_EA0_RDREQ_32B_sum", 0),
+        ("TCC_EA0_RDREQ_64B_sum", 0),
+        ("TCC_EA0_RDREQ_128B_sum", 1 << 23),
+        ("TCC_EA0_WRREQ_sum", 1 << 24),
+        ("TCC_EA0_WRREQ_64B_sum", 1 << 24),
+    ];
+
+    #[test]
+    fn reads_that_are_counted_by_size_are_summed_by_size() {
+        let gib = f64::from(1 << 30);
+        let bytes = |counters: &[(&str, u64)], others: &[(&str, u64)]| {
+            let all = [counters, others].concat();
+            let start = "Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name";
+            let (names, values): (Vec<&str>, Vec<String>) =
+                all.iter().map(|(name, value)| (*name, value.to_string())).unzip();
+            let [names, values] = [names.join(","), values.join(",")];
+            let wide = format!(
+                "{start},{names},Start_Timestamp,End_Timestamp\n0,4,1024,64,copy,{values},10,20\n"
+            );
+            let mut long = format!("{HEADER},\"Start_Timestamp\",\"End_Timestamp\"\n");
+            for (name, value) in all {
+                long += &row(1, "copy", 1024, name, &value.to_string(), ",1000,3000");
+            }
+            let of = |text: String| {
+                let profile = read_texts(&[("c.csv", text)]).unwrap();
+                profile.launch(0).value(Quantity::DramBytes)
+            };
+            [of(wide), of(long)]
+        };
+        assert_eq!(bytes(&COPY, &[]), [Some(2.0 * gib); 2]);
+        // What is derived is of the same counters, in another way.
+        let derived = [("FETCH_SIZE", 1 << 19), ("WRITE_SIZE", 1 << 20)];
+        assert_eq!(bytes(&COPY, &derived), [Some(2.0 * gib); 2]);
+        assert_eq!(bytes(&COPY[1..], &[]), [Some(2.0 * gib); 2]);
+        // On MI300 there are no sizes of 64 and 128 B.
+        let of_mi300 = [("TCC_BUBBLE_sum", 1 << 23), COPY[1], COPY[2], COPY[5], COPY[6]];
+        assert_eq!(bytes(&of_mi300, &[]), [Some(2.0 * gib); 2]);
+    }
+
     #[test]
     fn a_header_inside_is_skipped_unless_it_has_other_columns() {
         let header = format!("{HEADER},\"Start_Timestamp\",\"End_Timestamp\"\n");

@@ -24,6 +24,9 @@ const COUNTERS: &str = "rocprof-compute-mi";
 /// More GPUs than a machine has.
 const MOST_GPUS: usize = 64;
 
+/// The target whose reads of 128 bytes some counters take for reads of 64.
+const HALVES_READS: &str = "gfx950";
+
 /// Bytes or operations per second in one unit of `roofline.csv`: GB/s and GFLOP/s.
 const GIGA: f64 = 1e9;
 
@@ -215,7 +218,26 @@ pub(super) fn describe(profile: &mut Profile, machines: &[Machine]) -> Result<()
         }
     }
     profile.forget_devices();
+    widen_halved_reads(profile);
     Ok(())
+}
+
+/// Bytes of which reads may be counted as half: at most all are reads.
+fn widen_halved_reads(profile: &mut Profile) {
+    for row in 0..profile.launches.len() {
+        let device = profile.launches.head(row).device;
+        if profile.devices[device.position()].gfx.as_deref() != Some(HALVES_READS) {
+            continue;
+        }
+        let Some((bytes, origin)) = profile.launches.get(row, Quantity::DramBytes) else {
+            continue;
+        };
+        let origin = profile.origins.get(origin).clone();
+        if origin.halves_reads_of_mi350() {
+            let origin = profile.origins.id(&origin.within(1.0, 2.0));
+            profile.launches.replace(row, Quantity::DramBytes, bytes, origin);
+        }
+    }
 }
 
 /// Leaves out tables of times beside `pmc_perf.csv`, which has the same dispatches: their numbers may begin at 1 instead of

@@ -82,6 +82,15 @@ impl Origin {
         self
     }
 
+    /// Returns `true` for bytes of AMD counters that take a read of 128 bytes for one of 64 on `gfx950` (MI350): there
+    /// `TCC_BUBBLE` stays 0, of which `FETCH_SIZE` is made before ROCm 10.0.
+    ///
+    /// Source: ROCm Compute Profiler 3.5, "Corrected the formula for metrics related to reads from L2 cache to HBM for
+    /// AMD Instinct MI350 Series GPUs".
+    pub(crate) fn halves_reads_of_mi350(&self) -> bool {
+        ["TCC_BUBBLE", "FETCH_SIZE", "FetchSize"].iter().any(|one| self.formula.contains(one))
+    }
+
     /// Returns `true` if the value is exact rather than an interval.
     #[must_use]
     pub fn is_exact(&self) -> bool {

@@ -150,3 +150,61 @@ fn counters_without_times_ask_for_those_beside_them() {
     let missing = "time and the GPU → give the folder of the workload as the profiler wrote it";
     assert!(brief.contains(&format!("Missing      {missing}")), "{brief}");
 }
+
+/// A copy of 1 GiB on MI350, whose reads of 128 bytes `TCC_BUBBLE` does not count there: 0.5 GiB of reads instead of 1.
+#[test]
+fn reads_that_mi350_may_count_as_half_are_a_range_and_said() {
+    let vector = ["ADD", "MUL", "TRANS", "FMA"];
+    let vector: Vec<String> = ["F16", "F32", "F64"]
+        .iter()
+        .flat_map(|format| vector.map(|name| format!(",SQ_INSTS_VALU_{name}_{format}")))
+        .chain(
+            ["I8", "F16", "BF16", "F32", "F64", "F8", "F6F4", "XF32"]
+                .map(|format| format!(",SQ_INSTS_VALU_MFMA_MOPS_{format}")),
+        )
+        .collect();
+    let zeros = ",0".repeat(vector.len());
+    let table = |more: &str, values: &str| {
+        format!(
+            "Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,TCC_BUBBLE_sum,TCC_EA0_RDREQ_sum,\
+             TCC_EA0_RDREQ_32B_sum,TCC_EA0_WRREQ_sum,TCC_EA0_WRREQ_64B_sum{more}{},Start_Timestamp,End_Timestamp\n\
+             0,4,33554432,256,copy,0,8388608,0,16777216,16777216{values}{zeros},1000,601000\n",
+            vector.concat()
+        )
+    };
+    let system = "workload_name,gpu_model,gpu_arch,cu_per_gpu\ncopy,MI355X,gfx950,256\n";
+    let judged = |table: &str, has_system: bool| {
+        let mut inputs = vec![Input::text("copy/pmc_perf.csv", table)];
+        inputs.extend(has_system.then(|| Input::text("copy/sysinfo.csv", system)));
+        let profile = ingest::read(&inputs, &ingest::Options::default()).unwrap();
+        let options = Options { device: Some("MI355X".to_owned()), ..Options::default() };
+        analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap()
+    };
+    let headrooms = |analysis: &Analysis| {
+        let kernel = &analysis.kernels[0];
+        [kernel.headroom_low(), kernel.headroom()].map(|headroom| headroom.unwrap())
+    };
+    let is = |found: [f64; 2], expected: [f64; 2]| {
+        let close = |(one, two): (f64, f64)| (one / two - 1.0).abs() < 1e-9;
+        assert!(found.into_iter().zip(expected).all(close), "{found:?} and {expected:?}");
+    };
+    // 600 µs, at 8 TB/s, for 1.5 GiB as counted, at most for 3.
+    let headroom = |gib: f64| 600e-6 / (gib * f64::from(1 << 30) / 8e12);
+    let halved = table("", "");
+    let analysis = judged(&halved, true);
+    is(headrooms(&analysis), [headroom(3.0), headroom(1.5)]);
+    let said = |analysis: &Analysis| {
+        analysis.checks.iter().any(|check| {
+            check.contains("the bytes of 1 launch may be up to twice as many. Collect TCC_EA0_")
+        })
+    };
+    assert!(said(&analysis));
+    // Where only the command says which device it was, the figures stay and the report says so.
+    let analysis = judged(&halved, false);
+    is(headrooms(&analysis), [headroom(1.5); 2]);
+    assert!(said(&analysis));
+    let by_size = table(",TCC_EA0_RDREQ_64B_sum,TCC_EA0_RDREQ_128B_sum", ",0,8388608");
+    let analysis = judged(&by_size, true);
+    is(headrooms(&analysis), [headroom(2.0); 2]);
+    assert!(!said(&analysis));
+}

@@ -19,8 +19,19 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("Group_Segment_Size", "LDS_Block_Size"),
 ];
 
-/// Said of tables that may have the counters of AMD's devices.
-const HAS_COUNTERS: bool = true;
+/// Reads from memory by their size, as MI350 counts them: there `TCC_BUBBLE`, the reads of 128 bytes of MI300, stays 0.
+///
+/// Source: ROCm Compute Profiler 3.5, "Corrected the formula for metrics related to reads from L2 cache to HBM for AMD
+/// Instinct MI350 Series GPUs" (rocm-systems, commit aa5dfb98).
+const READS_BY_SIZE: &str = r#"
+[columns]
+kernel = "Kernel_Name"
+time = { start = "Start_Timestamp", end = "End_Timestamp", unit = "ns" }
+bytes = { unit = "B", sum = { TCC_EA0_RDREQ_128B_sum = 128, TCC_EA0_RDREQ_64B_sum = 64, TCC_EA0_RDREQ_32B_sum = 32, TCC_EA0_WRREQ_sum = 32, TCC_EA0_WRREQ_64B_sum = 32 } }
+"#;
+
+/// What else the columns of a table may be, beside what its mapping says.
+type Also = fn(&Mapping) -> Result<Vec<Mapping>, IngestError>;
 
 /// A table whose columns a mapping names.
 struct Preset {
@@ -77,31 +88,38 @@ impl Preset {
 }
 
 /// The mappings of a preset, made once.
-fn made(text: &str, path: &str, has_counters: bool) -> Result<Vec<Mapping>, IngestError> {
+fn made(text: &str, path: &str, also: Option<Also>) -> Result<Vec<Mapping>, IngestError> {
     let own = Mapping::from_toml(text, path)?;
     let other = own.clone().with_columns(OTHER_NAMES);
     let all = if other == own { vec![own] } else { vec![own, other] };
-    if has_counters {
-        Ok(all.iter().map(with_counters).collect::<Result<Vec<_>, _>>()?.concat())
-    } else {
-        Ok(all)
+    match also {
+        Some(also) => Ok(all.iter().map(also).collect::<Result<Vec<_>, _>>()?.concat()),
+        None => Ok(all),
     }
 }
 
+/// A mapping, and the same with reads by their size, which comes first where a table has both.
+fn with_reads_by_size(own: &Mapping) -> Result<Vec<Mapping>, IngestError> {
+    let by_size = Mapping::from_toml(READS_BY_SIZE, "the mapping of reads by size")?;
+    Ok(vec![own.clone().with_values_of(by_size, false), own.clone()])
+}
+
 /// A mapping with the formulas of AMD's counters: derived sizes, or requests to memory, which MI300 counts by other
-/// names than MI100 and MI200.
+/// names than MI100 and MI200, and MI350 by size.
 pub(super) fn with_counters(own: &Mapping) -> Result<Vec<Mapping>, IngestError> {
     let [mi300, mi200] = ["rocprof-compute-mi300", "rocprof-compute-mi200"];
     let made = |(formulas, own_first): (&str, bool)| {
         let other = Mapping::from_toml(preset(formulas).unwrap_or_default(), formulas)?;
         Ok(own.clone().with_values_of(other, own_first))
     };
-    [(mi300, true), (mi300, false), (mi200, false)].into_iter().map(made).collect()
+    let [derived, mi300, mi200] =
+        [made((mi300, true))?, made((mi300, false))?, made((mi200, false))?];
+    Ok([vec![derived], with_reads_by_size(&mi300)?, vec![mi200]].concat())
 }
 
 /// Declares the presets: for each the format and what its mapping is about.
 macro_rules! presets {
-    ($($module:ident: $name:literal, $profiler:ident, $what:literal, $columns:expr, $summary:literal, $command:literal $(, $counters:ident)?;)*) => {
+    ($($module:ident: $name:literal, $profiler:ident, $what:literal, $columns:expr, $summary:literal, $command:literal $(, $also:ident)?;)*) => {
         $(mod $module {
             use super::{Format, IngestError, LazyLock, Preset, Profiler, Reading, Sample, Sniff};
 
@@ -112,7 +130,8 @@ macro_rules! presets {
                 what: $what,
                 columns: &$columns,
                 mappings: LazyLock::new(|| {
-                    super::made(TEXT, concat!("the mapping ", $name), false $(|| super::$counters)?)
+                    let also: &[super::Also] = &[$(super::$also)?];
+                    super::made(TEXT, concat!("the mapping ", $name), also.first().copied())
                 }),
             };
 
@@ -166,19 +185,20 @@ presets! {
     rocprof_v1: "rocprof-v1", Rocprof, "results.csv of rocprof",
         ["KernelName", "gpu-id", "BeginNs", "EndNs"],
         "version 1, AMD: results.csv with times, one row per launch, with counters also FLOPs and bytes",
-        "rocprof --stats --timestamp on -o results.csv APP", HAS_COUNTERS;
+        "rocprof --stats --timestamp on -o results.csv APP", with_counters;
     rocprof_v2: "rocprof-v2", Rocprof, "table of rocprofv2",
         ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp"],
         "version 2, AMD: one row per launch, with counters also FLOPs and bytes",
-        "rocprofv2 --kernel-trace -d out APP", HAS_COUNTERS;
+        "rocprofv2 --kernel-trace -d out APP", with_counters;
     rocprof_compute_mi200: "rocprof-compute-mi200", RocprofCompute, "pmc_perf.csv of ROCm Compute Profiler, MI200",
         ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp", "TCC_EA_RDREQ_sum"],
         "Omniperf on AMD MI200: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",
         "rocprof-compute profile -n NAME -- APP   # workloads/NAME/MI200/pmc_perf.csv";
-    rocprof_compute_mi300: "rocprof-compute-mi300", RocprofCompute, "pmc_perf.csv of ROCm Compute Profiler, MI300",
+    rocprof_compute_mi300: "rocprof-compute-mi300", RocprofCompute, "pmc_perf.csv of ROCm Compute Profiler, MI300 and MI350",
         ["Dispatch_ID", "Kernel_Name", "Grid_Size", "Start_Timestamp", "End_Timestamp", "TCC_EA0_RDREQ_sum"],
-        "Omniperf on AMD MI300: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",
-        "rocprof-compute profile -n NAME -- APP   # workloads/NAME/MI300X_A1/pmc_perf.csv";
+        "Omniperf on AMD MI300 and MI350: pmc_perf.csv, one row per launch, FLOPs and bytes from counters",
+        "rocprof-compute profile -n NAME -- APP   # workloads/NAME/MI300X_A1/pmc_perf.csv",
+        with_reads_by_size;
     rocprof_v3: "rocprof-v3", Rocprof, "kernel_trace.csv of rocprofv3",
         ["Kernel_Name", "Kind", "Agent_Id", "Workgroup_Size_X", "Grid_Size_X"],
         "version 3, AMD: kernel_trace.csv, one row per launch",
