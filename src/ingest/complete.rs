@@ -19,7 +19,52 @@ pub(super) fn complete(profile: &mut Profile, row: usize, values: &Values) {
     if is_counted_bytes(profile, &own, &kept) {
         profile.launches.forget(row, Quantity::DramBytes);
     }
+    for quantity in known_better(profile, &own, &kept) {
+        profile.launches.forget(row, quantity);
+    }
     profile.launches.fill(row, &kept);
+    add_sides(profile, row, &own);
+}
+
+/// Whether a value is the part of a sum that was counted.
+fn is_part(origin: &Origin) -> bool {
+    origin.low >= 1.0 && origin.high.is_infinite()
+}
+
+/// Quantities of which the launch has a part, and the other reading the whole or a larger part.
+fn known_better(profile: &Profile, own: &Values, others: &Values) -> Vec<Quantity> {
+    let known = |(_, value, origin): (Quantity, f64, OriginId)| {
+        (value, is_part(profile.origins.get(origin)))
+    };
+    let is_better = |other: &(Quantity, f64, OriginId)| {
+        let Some(mine) = own.all().find(|mine| mine.0 == other.0) else { return false };
+        let [(part, is_part), (value, is_also_part)] = [mine, *other].map(known);
+        is_part && (!is_also_part || value > part)
+    };
+    others.all().filter(is_better).map(|(quantity, ..)| quantity).collect()
+}
+
+/// Adds up reads and writes of device memory where one of them was counted by each reading.
+fn add_sides(profile: &mut Profile, row: usize, own: &Values) {
+    let sides = [Quantity::DramReadBytes, Quantity::DramWriteBytes];
+    if sides.iter().all(|side| own.get(*side).is_some()) {
+        return;
+    }
+    let [Some((read, of_read)), Some((written, of_written))] =
+        sides.map(|side| profile.launches.get(row, side))
+    else {
+        return;
+    };
+    let known = profile.launches.get(row, Quantity::DramBytes);
+    if known.is_some_and(|(_, origin)| !is_part(profile.origins.get(origin))) {
+        return;
+    }
+    let [one, two] = [of_read, of_written].map(|origin| profile.origins.get(origin));
+    let formula = format!("{} + {}", one.formula, two.formula);
+    let sum = Origin::new(one.kind.max(two.kind).max(OriginKind::Derived), formula)
+        .within(one.low.min(two.low), one.high.max(two.high));
+    let origin = profile.origins.id(&sum);
+    profile.launches.replace(row, Quantity::DramBytes, read + written, origin);
 }
 
 /// Gives a launch values in the place of what it has.
@@ -280,5 +325,70 @@ mod tests {
         let none = work(Fp16Matrix, COUNTED, 0.0);
         assert_eq!(settle(&[none], &[by_instruction], false).own, [Fp16Matrix]);
         assert_eq!(settle(&[by_instruction], &[none], true).others, [Fp16Matrix]);
+    }
+
+    /// A raw page of one launch, of this process, with these metrics and their units.
+    fn page(process: u32, metrics: &[(&str, &str, &str)]) -> String {
+        let line = |cell: &dyn Fn(&(&str, &str, &str)) -> String| {
+            metrics.iter().map(|metric| format!(",\"{}\"", cell(metric))).collect::<String>()
+        };
+        format!(
+            "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\
+             \"Grid Size\",\"Device\",\"CC\"{}\n{}{}\n\
+             0,{process},app,host,k,1,7,\"(128, 1, 1)\",\"(512, 1, 1)\",0,8.0{}\n",
+            line(&|metric| metric.0.to_owned()),
+            "\"\",".repeat(10) + "\"\"",
+            line(&|metric| metric.1.to_owned()),
+            line(&|metric| metric.2.to_owned()),
+        )
+    }
+
+    const TIME: (&str, &str, &str) = ("gpu__time_duration.sum", "ns", "1000000");
+    const READ: (&str, &str, &str) = ("dram__bytes_read.sum", "byte", "1000000000");
+    const WRITTEN: (&str, &str, &str) = ("dram__bytes_write.sum", "byte", "100000000");
+    const BOTH: (&str, &str, &str) = ("dram__bytes.sum", "byte", "1100000000");
+
+    fn op(name: &str) -> String {
+        format!("smsp__sass_thread_inst_executed_op_{name}_pred_on.sum")
+    }
+
+    /// A quantity of the only launch of two files in either order, with its bounds as factors.
+    fn of_two_files(one: &str, two: &str, quantity: Quantity) -> [Option<(f64, f64, f64)>; 2] {
+        use crate::ingest::{Input, Options, read};
+        [[one, two], [two, one]].map(|texts| {
+            let names = ["a.csv", "b.csv"];
+            let files = names.iter().zip(texts).map(|(name, text)| Input::text(name, text));
+            let profile = read(&files.collect::<Vec<_>>(), &Options::default()).unwrap();
+            assert_eq!(profile.launches.len(), 1, "{:?} {:?}", profile.notes, profile.checks);
+            let (value, origin) = profile.launch(0).get(quantity)?;
+            Some((value, origin.low, origin.high))
+        })
+    }
+
+    #[test]
+    fn sides_of_device_memory_that_two_files_counted_are_added() {
+        let bytes = |one: &str, two: &str| of_two_files(one, two, Quantity::DramBytes);
+        let whole = [Some((1.1e9, 1.0, 1.0)); 2];
+        // One run in two pages, two runs of which one has the time, and the sum beside a side.
+        assert_eq!(bytes(&page(7, &[TIME, READ]), &page(7, &[TIME, WRITTEN])), whole);
+        assert_eq!(bytes(&page(7, &[TIME, READ]), &page(7, &[WRITTEN])), whole);
+        assert_eq!(bytes(&page(7, &[TIME, READ]), &page(8, &[WRITTEN])), whole);
+        assert_eq!(bytes(&page(7, &[TIME, READ]), &page(7, &[TIME, BOTH])), whole);
+        assert_eq!(
+            bytes(&page(7, &[TIME, READ]), &page(7, &[TIME, ("a", "", "1")])),
+            [Some((1e9, 1.0, f64::INFINITY)); 2]
+        );
+    }
+
+    #[test]
+    fn of_two_parts_of_the_work_the_larger_stays() {
+        let counts = [op("fadd"), op("fmul"), op("ffma")];
+        let [add, mul, fma] =
+            [0, 1, 2].map(|at| (counts[at].as_str(), "inst", ["10", "20", "40"][at]));
+        let work = |one: &str, two: &str| of_two_files(one, two, Quantity::Work(Pipe::Fp32Vector));
+        let part = |value| [Some((value, 1.0, f64::INFINITY)); 2];
+        assert_eq!(work(&page(7, &[TIME, add, mul]), &page(7, &[TIME, fma])), part(80.0));
+        let all = page(7, &[TIME, add, mul, fma]);
+        assert_eq!(work(&page(7, &[TIME, fma]), &all), [Some((110.0, 1.0, 1.0)); 2]);
     }
 }

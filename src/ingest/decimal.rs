@@ -49,6 +49,8 @@ pub(super) struct Evidence {
     lone_point: Option<(String, Place)>,
     /// The first whole number with a single point before three digits, which must group them then.
     whole_with_point: Option<String>,
+    /// Why the first number that stays below a thousand, with a single point before three digits, must have decimals.
+    small_with_point: Option<String>,
 }
 
 /// Line and column of a cell, as far as they are known.
@@ -117,6 +119,9 @@ impl Evidence {
                 if content == Content::Whole && !body.ends_with(".000") {
                     self.whole_with_point.get_or_insert_with(|| body.to_owned());
                 }
+                if let Some(why) = small(body, content) {
+                    self.small_with_point.get_or_insert(why);
+                }
             }
             None => {}
         }
@@ -128,14 +133,10 @@ impl Evidence {
             Content::Whole if !cell.ends_with(",000") => {
                 self.because_point.get_or_insert_with(|| format!("{cell:?} is a whole number"));
             }
-            Content::Scaled => {
-                let why = || format!("{cell:?} has a unit that keeps numbers below 1000");
-                self.because_comma.get_or_insert_with(why);
-            }
-            Content::Percent => {
-                self.because_comma.get_or_insert_with(|| format!("{cell:?} is a percentage"));
-            }
             Content::Whole | Content::Any => {}
+            Content::Scaled | Content::Percent => {
+                self.because_comma = self.because_comma.take().or_else(|| small(cell, content));
+            }
         }
     }
 
@@ -188,6 +189,23 @@ impl Evidence {
             (_, None, None) => Verdict::Open(None),
             (_, Some(one), Some(two)) => Verdict::Open(Some([one.clone(), two.clone()])),
         }
+    }
+}
+
+/// What is open: whether a sign is of decimals or of thousands, with a reason for each.
+fn open(sign: &str, cell: &str, reasons: Option<[String; 2]>) -> String {
+    let reasons = reasons.map_or_else(String::new, |[decimals, thousands]| {
+        format!(": of decimals, because {decimals}; of thousands, because {thousands}")
+    });
+    format!("the {sign} of numbers such as {cell:?} may be of decimals or of thousands{reasons}")
+}
+
+/// Why a cell cannot be a thousand or more.
+fn small(cell: &str, content: Content) -> Option<String> {
+    match content {
+        Content::Scaled => Some(format!("{cell:?} has a unit that keeps numbers below 1000")),
+        Content::Percent => Some(format!("{cell:?} is a percentage")),
+        Content::Whole | Content::Any => None,
     }
 }
 
@@ -258,6 +276,14 @@ impl Evidence {
                 let is_usual = sign == DecimalSign::Point && never;
                 Ok(Settled { note: (!is_usual).then_some(note), ..settled(sign, true) })
             }
+            (None, Verdict::Nothing | Verdict::Open(None), Some(whole))
+                if self.small_with_point.is_some() =>
+            {
+                let (cell, place) = self.lone_point.clone().unwrap_or_default();
+                let small = self.small_with_point.as_deref().unwrap_or_default();
+                let reasons = [small.to_owned(), format!("{whole:?} is a whole number")];
+                Err((open("point", &cell, Some(reasons)), place))
+            }
             (None, Verdict::Nothing | Verdict::Open(None), Some(cell)) => {
                 let note = format!(
                     "points in numbers are read as those of thousands, because {cell:?} is a whole number; --decimal-sign point changes it"
@@ -272,15 +298,12 @@ impl Evidence {
                 // What a decimal comma speaks for is a point of thousands.
                 let is_point = cell.contains('.') && !cell.contains(',');
                 let sign = if is_point { "point" } else { "comma" };
-                let reasons = reasons.map_or_else(String::new, |[comma, point]| {
-                    let (decimals, thousands) =
-                        if is_point { (point, comma) } else { (comma, point) };
-                    format!(": of decimals, because {decimals}; of thousands, because {thousands}")
-                });
-                let message = format!(
-                    "the {sign} of numbers such as {cell:?} may be of decimals or of thousands{reasons}"
+                let reasons = reasons.map(
+                    |[comma, point]| {
+                        if is_point { [point, comma] } else { [comma, point] }
+                    },
                 );
-                Err((message, place))
+                Err((open(sign, &cell, reasons), place))
             }
         }
     }
@@ -384,5 +407,31 @@ mod tests {
         assert_eq!(verdict(&[("300,000", Whole), ("100,123", Any)]), Verdict::Open(None));
         let both = verdict(&[("262,144", Whole), ("45,123", Percent)]);
         assert!(matches!(both, Verdict::Open(Some(_))), "{both:?}");
+    }
+
+    /// A mean of counts, rounded to three decimals, is as good a whole number as one with groups of three.
+    #[test]
+    fn points_that_may_be_of_both_are_refused_as_commas_are() {
+        let settled = |cells: &[(&str, Content)]| {
+            let mut evidence = Evidence::default();
+            for (cell, content) in cells {
+                evidence.add(cell, *content, || None);
+            }
+            evidence.settle(None, true).map(|settled| settled.sign).map_err(|(message, _)| message)
+        };
+        let whole = ("512.333", Content::Whole);
+        assert_eq!(settled(&[whole]), Ok(DecimalSign::Comma));
+        for (small, why) in [
+            (("12.345", Content::Scaled), "\"12.345\" has a unit that keeps numbers below 1000"),
+            (("45.125", Content::Percent), "\"45.125\" is a percentage"),
+        ] {
+            assert_eq!(settled(&[small]), Ok(DecimalSign::Point));
+            for cells in [[small, whole], [whole, small]] {
+                let message = settled(&cells).unwrap_err();
+                let reasons =
+                    format!("of decimals, because {why}; of thousands, because \"512.333\"");
+                assert!(message.contains(&reasons), "{message}");
+            }
+        }
     }
 }

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::name_forms;
 use super::runs::{adopt_advice, describe};
-use crate::model::{Head, NameId, OriginKind, Profile, Quantity, Values};
+use crate::model::{Head, NameId, Origin, OriginKind, Profile, Quantity, Values};
 use crate::plain::counted;
 
 /// Two prints of one figure differ by less than this share: percentages have two decimals.
@@ -31,6 +31,9 @@ const NOTHING: f64 = 1e-4;
 
 /// The same for pages that round: what is computed from two rounded figures, and what is almost zero.
 const ROUNDED: (f64, f64) = (0.02, 0.005);
+
+/// Fewer bytes are printed as zero where a column is in gigabytes, with six decimals.
+const LEAST_BYTES: f64 = 500.0;
 
 /// So many of the figures that two pages share must agree, as a share.
 const MOST: f64 = 0.75;
@@ -467,16 +470,38 @@ fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> bool {
         && launches.quantities().all(|quantity| {
             match (launches.get(one, quantity), launches.get(two, quantity)) {
                 (Some((one, origin)), Some((two, other))) => {
-                    // What was counted since is not what shapes say.
-                    let is_stated =
-                        |origin| profile.origins.get(origin).kind == OriginKind::Algorithmic;
-                    which == Which::All && is_stated(origin) != is_stated(other)
-                        || is_near(one, two, (AGREES, NOTHING))
+                    let [origin, other] = [origin, other].map(|id| profile.origins.get(id));
+                    is_near(one, two, (AGREES, NOTHING))
+                        || which == Which::All
+                            && (is_printed_as_none(quantity, one, two)
+                                || may_be_one_value((one, origin), (two, other)))
                 }
                 (None, None) => true,
                 _ => which == Which::All,
             }
         })
+}
+
+/// Whether one of two amounts is so small that a page in larger units shows none.
+fn is_printed_as_none(quantity: Quantity, one: f64, two: f64) -> bool {
+    quantity.unit() == "B"
+        && one.min(two) == 0.0
+        && (0.0..LEAST_BYTES).contains(&one.max(two))
+        && one != two
+}
+
+/// Whether figures that differ say nothing against each other: what was counted since is not what shapes say, and a part
+/// of a sum is no more than all of it.
+fn may_be_one_value((one, origin): (f64, &Origin), (two, other): (f64, &Origin)) -> bool {
+    let is_stated = |origin: &Origin| origin.kind == OriginKind::Algorithmic;
+    let [is_part, is_other_part] = [origin, other].map(|origin| origin.high.is_infinite());
+    is_stated(origin) != is_stated(other)
+        || match (is_part, is_other_part) {
+            (true, true) => true,
+            (true, false) => one * origin.low <= two * (1.0 + AGREES) + NOTHING,
+            (false, true) => two * other.low <= one * (1.0 + AGREES) + NOTHING,
+            (false, false) => false,
+        }
 }
 
 fn is_near(one: f64, two: f64, (share, amount): (f64, f64)) -> bool {
@@ -491,9 +516,14 @@ fn share_that_agrees(profile: &Profile, one: usize, two: usize) -> Option<f64> {
     let others = [Quantity::Duration, Quantity::SmClock];
     for quantity in launches.quantities().filter(|quantity| !others.contains(quantity)) {
         let figures = launches.get(one, quantity).zip(launches.get(two, quantity));
-        let Some(((one, _), (two, _))) = figures else { continue };
+        let Some(((one, origin), (two, other))) = figures else { continue };
+        let [origin, other] = [origin, other].map(|id| profile.origins.get(id));
+        if is_printed_as_none(quantity, one, two) {
+            continue;
+        }
         all += 1;
-        same += u32::from(is_near(one, two, ROUNDED));
+        same +=
+            u32::from(is_near(one, two, ROUNDED) || may_be_one_value((one, origin), (two, other)));
     }
     (all > 0).then(|| f64::from(same) / f64::from(all))
 }

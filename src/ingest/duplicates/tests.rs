@@ -295,3 +295,11 @@ fn pages_of_one_report_with_other_forms_of_names_are_one_run() {
     // Numbers of launches of two profilers have nothing in common.
     assert_eq!(left([whole, "gemm"], [Profiler::NsightSystems, Profiler::PyProf]).0, 2);
 }
+
+#[test]
+fn bytes_that_a_page_in_gigabytes_shows_as_none_do_not_contradict() {
+    let is = |one, two| is_printed_as_none(Quantity::DramWriteBytes, one, two);
+    assert!(is(0.0, 104.0) && is(104.0, 0.0));
+    assert!(!is(0.0, 0.0) && !is(0.0, 600.0) && !is(1.0, 104.0));
+    assert!(!is_printed_as_none(Quantity::AchievedOccupancy, 0.0, 0.4));
+}

@@ -11,6 +11,7 @@ mod parts;
 mod row;
 mod rule_texts;
 mod rules;
+mod scales;
 mod tensor;
 mod units;
 

@@ -1,9 +1,10 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
 use super::row::{RESCALED, Row, Seen, TWICE, is_same, value_end};
+use super::scales::{Column, Scale, count, has_numbers, scale, style};
 use super::{
-    Attributes, BEST, Catalog, Dimension, GRAPH, Gathered, Identity, Preamble, Whole,
-    complete_shape, content, kind, rank, unit,
+    Attributes, BEST, Catalog, GRAPH, Gathered, Identity, Preamble, Whole, complete_shape, content,
+    kind, rank,
 };
 use crate::ingest::beside::Beside;
 use crate::ingest::decimal::Evidence;
@@ -36,28 +37,6 @@ fn sniff(sample: &Sample) -> Sniff {
     }
 }
 
-/// A metric column that is read.
-#[derive(Clone)]
-struct Column {
-    field: usize,
-    slot: usize,
-    dimension: Dimension,
-    name: String,
-    scale: Scale,
-    launches: u64,
-    /// The position among the columns of the same metric before it.
-    twin: Option<usize>,
-}
-
-/// Factor to the base unit, or why there is none.
-#[derive(Clone)]
-enum Scale {
-    Factor(f64),
-    Unusable(String),
-    /// Reported once already.
-    Reported,
-}
-
 /// What a header says of the rows below it. Concatenated exports have a header each, which may name
 /// other columns or the same in another order.
 #[derive(Clone)]
@@ -75,19 +54,9 @@ impl Map {
     fn new(header: &[String], catalog: &mut Catalog) -> Self {
         let mut columns: Vec<Column> = Vec::new();
         let mut kinds = Gathered::default();
-        for (field, name) in header.iter().enumerate() {
-            kinds.saw(kind(name));
-            if let Some(wanted) = catalog.metric(name) {
-                columns.push(Column {
-                    field,
-                    slot: wanted.slot,
-                    dimension: wanted.dimension,
-                    name: name.clone(),
-                    scale: Scale::Unusable("no units row before this row".to_owned()),
-                    launches: 0,
-                    twin: None,
-                });
-            }
+        for (field, title) in header.iter().enumerate() {
+            kinds.saw(kind(title));
+            columns.extend(Column::of(field, title, catalog));
         }
         // Of a value with several names the first cell stays: the better name comes first.
         for at in 0..columns.len() {
@@ -192,6 +161,7 @@ impl Page {
         } else if record.len() == *width
             && identity.is_blank(record)
             && record.get(identity.kernel).is_none_or(<[u8]>::is_empty)
+            && !has_numbers(columns, record)
         {
             scale(columns, record);
             row.units = style(columns, record);
@@ -279,13 +249,6 @@ impl Page {
     }
 }
 
-/// Notes how many launches have a value in which column.
-fn count(columns: &[Column], reading: &mut Reading<'_>) {
-    for column in columns.iter().filter(|column| column.launches > 0) {
-        *reading.source.columns.entry(column.name.clone()).or_default() += column.launches;
-    }
-}
-
 /// What the metric cells of the sample show of how numbers are written. A header inside the table names the columns
 /// of the records below it.
 fn evidence(sample: &Sample, first: &Map, catalog: &mut Catalog) -> Evidence {
@@ -303,9 +266,12 @@ fn evidence(sample: &Sample, first: &Map, catalog: &mut Catalog) -> Evidence {
         let map = again.as_ref().unwrap_or(first);
         let contents: &Vec<_> = contents.get_or_insert_with(|| {
             let is_units = record.get(map.identity.kernel).is_none_or(str::is_empty);
-            let word = |at: usize| record.get(at).filter(|_| is_units).unwrap_or_default();
+            let word = |one: &Column| {
+                let below = record.get(one.field).filter(|_| is_units);
+                below.or(one.titled.as_deref()).unwrap_or_default().to_owned()
+            };
             let columns = map.columns.iter();
-            columns.map(|one| (one.field, content(&one.name, word(one.field)))).collect()
+            columns.map(|one| (one.field, content(&one.name, &word(one)))).collect()
         });
         for (field, content) in contents {
             let cell = record.get(*field).unwrap_or_default();
@@ -313,47 +279,6 @@ fn evidence(sample: &Sample, first: &Map, catalog: &mut Catalog) -> Evidence {
         }
     }
     evidence
-}
-
-/// Takes the factors from a units row.
-fn scale(columns: &mut [Column], record: &Record<'_>) {
-    for column in columns {
-        let word =
-            String::from_utf8_lossy(record.get(column.field).unwrap_or_default()).into_owned();
-        column.scale = match unit(&word) {
-            Some(unit) if unit.dimension == column.dimension => Scale::Factor(unit.factor),
-            // Rates of tensor operations and some peaks per cycle are printed without a unit.
-            Some(unit) if word.is_empty() && unitless(column.dimension) => {
-                Scale::Factor(unit.factor)
-            }
-            Some(_) if word.is_empty() => Scale::Unusable("no unit".to_owned()),
-            Some(_) => Scale::Unusable(format!("unit {word:?} is not {}", column.dimension.noun())),
-            None => Scale::Unusable(format!("unknown unit {word:?}")),
-        };
-    }
-}
-
-/// Dimensions that ncu prints without a unit for some metrics, always in base units then.
-fn unitless(dimension: Dimension) -> bool {
-    matches!(dimension, Dimension::BytesPerCycle | Dimension::CountPerSecond)
-}
-
-/// Whether units are base or scaled, for the dialect.
-fn style(columns: &[Column], record: &Record<'_>) -> &'static str {
-    let scaled = columns.iter().any(|column| {
-        let base = if column.dimension == Dimension::Time { 1e-9 } else { 1.0 };
-        matches!(column.scale, Scale::Factor(factor) if factor > base)
-    });
-    let long = columns
-        .iter()
-        .filter_map(|column| record.get(column.field))
-        .any(|word| word.ends_with(b"second"));
-    match (scaled, long) {
-        (true, true) => "scaled (long words: before 2025.3)",
-        (true, false) => "scaled (short words: 2025.3 or later)",
-        (false, true) => "base (long words: before 2025.3)",
-        (false, false) => "base",
-    }
 }
 
 /// Gathers the cells of a launch; whether a column was left out from here on.
@@ -576,5 +501,46 @@ mod tests {
         assert!(found.launch(0).value(Quantity::DramBytes).is_none());
         assert!(found.launch(1).duration().is_none());
         assert_eq!(found.launch(1).value(Quantity::DramBytes), Some(5.0));
+    }
+
+    /// A spreadsheet's sums stand where units could.
+    #[test]
+    fn a_row_of_totals_is_no_row_of_units() {
+        let table = |totals: &str| {
+            let blank = "\"\",".repeat(10) + "\"\"";
+            format!(
+                "\"{}\",\"{TIME}\",\"{BYTES}\"\n{blank},ns,byte\n{totals}{}",
+                HEAD.join("\",\""),
+                "0,1,app,host,k,1,7,\"(128, 1, 1)\",\"(512, 1, 1)\",0,9.0,300,500\n"
+            )
+        };
+        for totals in ["300,500", "-300,500", ",500", " 300,"] {
+            let totals = "\"\",".repeat(10) + "\"\"," + totals + "\n";
+            let text = table(&totals);
+            let profile = read_text("raw.csv", text.leak(), &Options::default()).unwrap();
+            assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(500.0));
+            assert_eq!((profile.launches.len(), profile.sources[0].skips.count), (1, 1));
+        }
+    }
+
+    #[test]
+    fn units_may_stand_in_the_titles() {
+        let read = |time: &str, bytes: &str, values: &str| {
+            let head = HEAD.join("\",\"");
+            let text = format!(
+                "\"{head}\",\"{TIME}{time}\",\"{BYTES}{bytes}\"\n\
+                 0,1,app,host,k,1,7,\"(128, 1, 1)\",\"(512, 1, 1)\",0,9.0,{values}\n"
+            );
+            let profile = read_text("raw.csv", text.leak(), &Options::default()).unwrap();
+            let launch = profile.launch(0);
+            [Quantity::Duration, Quantity::DramBytes].map(|quantity| launch.value(quantity))
+        };
+        for (time, bytes) in [(" (us)", " (Kbyte)"), (" [us]", " [Kbyte]"), (" us", " Kbyte")] {
+            assert_eq!(read(time, bytes, "300,5"), [Some(300.0 * 1e-6), Some(5000.0)]);
+        }
+        assert_eq!(read(" (us)", "", "300,5"), [Some(300.0 * 1e-6), None]);
+        assert_eq!(read(" (byte)", " (per launch)", "300,5"), [None, None]);
+        // Decimals of the unit that keeps numbers below a thousand.
+        assert_eq!(read(" (us)", " (byte)", "\"300,123\",5")[0], Some(300.123 * 1e-6));
     }
 }

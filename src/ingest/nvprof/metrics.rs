@@ -96,7 +96,8 @@ struct Kernel {
     name: NameId,
     device: HintId,
     count: u32,
-    metrics: BTreeMap<&'static str, Spread>,
+    /// None where a metric is given twice with different values.
+    metrics: BTreeMap<&'static str, Option<Spread>>,
 }
 
 struct Columns {
@@ -225,10 +226,12 @@ impl Tables for Metrics {
         let [low, high, mean] = numbers;
         let spread = Spread { low, high, mean };
         match self.table[place].metrics.entry(metric) {
-            Entry::Vacant(entry) => _ = entry.insert(spread),
-            Entry::Occupied(entry) if *entry.get() == spread => {}
-            Entry::Occupied(_) => {
-                return skip(reading, columns.spread[2], "given twice with different values");
+            Entry::Vacant(entry) => _ = entry.insert(Some(spread)),
+            Entry::Occupied(entry) if *entry.get() == Some(spread) => {}
+            Entry::Occupied(mut entry) => {
+                entry.insert(None);
+                let reason = format!("{metric} is given twice with different values: none is used");
+                return skip(reading, columns.spread[2], &reason);
             }
         }
         Ok(())
@@ -279,7 +282,7 @@ impl Kernel {
     fn sum(&self, metrics: &[&'static str]) -> Option<Spread> {
         let mut sum = Spread { low: 0.0, high: 0.0, mean: 0.0 };
         for metric in metrics {
-            let one = self.metrics.get(metric)?;
+            let one = self.metrics.get(metric)?.as_ref()?;
             (sum.low, sum.high, sum.mean) =
                 (sum.low + one.low, sum.high + one.high, sum.mean + one.mean);
         }
@@ -426,8 +429,11 @@ mod tests {
         let profile = read(&[one.clone(), one.clone()]);
         assert_eq!((profile.launches.len(), profile.sources[0].repeated), (1, 10));
         assert!(profile.checks[0].contains("10 launches are repeated"), "{:?}", profile.checks);
-        // Two values in one table: the first stays, and the other is counted.
-        let profile = read(&[one + &other]);
-        assert_eq!((sum(&profile, work), profile.sources[0].skips.count), (100.0, 1));
+        // Of two values in one table none is right, and each further one is counted.
+        let profile = read(&[one.clone() + &other + &one + &bytes]);
+        assert_eq!((sum(&profile, work), profile.sources[0].skips.count), (0.0, 2));
+        assert_eq!(sum(&profile, Quantity::DramBytes), 128.0);
+        let reason = &profile.sources[0].skips.first[0].reason;
+        assert_eq!(reason, "flop_count_sp is given twice with different values: none is used");
     }
 }

@@ -1,0 +1,119 @@
+//! Metric columns of a raw page, with what their units convert to.
+
+use super::{Catalog, Dimension, unit};
+use crate::ingest::{Reading, Record};
+
+/// A metric column that is read.
+#[derive(Clone)]
+pub(super) struct Column {
+    pub(super) field: usize,
+    pub(super) slot: usize,
+    pub(super) dimension: Dimension,
+    pub(super) name: String,
+    pub(super) scale: Scale,
+    /// The unit in the title, where two header rows were made one.
+    pub(super) titled: Option<String>,
+    pub(super) launches: u64,
+    /// The position among the columns of the same metric before it.
+    pub(super) twin: Option<usize>,
+}
+
+/// Factor to the base unit, or why there is none.
+#[derive(Clone)]
+pub(super) enum Scale {
+    Factor(f64),
+    Unusable(String),
+    /// Reported once already.
+    Reported,
+}
+
+impl Scale {
+    /// The factor of a unit for a metric.
+    fn of(word: &str, dimension: Dimension) -> Self {
+        match unit(word) {
+            Some(unit) if unit.dimension == dimension => Self::Factor(unit.factor),
+            // Rates of tensor operations and some peaks per cycle are printed without a unit.
+            Some(unit) if word.is_empty() && unitless(dimension) => Self::Factor(unit.factor),
+            Some(_) if word.is_empty() => Self::Unusable("no unit".to_owned()),
+            Some(_) => Self::Unusable(format!("unit {word:?} is not {}", dimension.noun())),
+            None => Self::Unusable(format!("unknown unit {word:?}")),
+        }
+    }
+}
+
+impl Column {
+    /// The column with this title, if its metric is read.
+    pub(super) fn of(field: usize, title: &str, catalog: &mut Catalog) -> Option<Self> {
+        let (name, unit) = with_unit(title);
+        let wanted = catalog.metric(name)?;
+        Some(Self {
+            field,
+            slot: wanted.slot,
+            dimension: wanted.dimension,
+            name: name.to_owned(),
+            scale: match unit {
+                Some(word) => Scale::of(word, wanted.dimension),
+                None => Scale::Unusable("no units row before this row".to_owned()),
+            },
+            titled: unit.map(str::to_owned),
+            launches: 0,
+            twin: None,
+        })
+    }
+}
+
+/// Notes how many launches have a value in which column.
+pub(super) fn count(columns: &[Column], reading: &mut Reading<'_>) {
+    for column in columns.iter().filter(|column| column.launches > 0) {
+        *reading.source.columns.entry(column.name.clone()).or_default() += column.launches;
+    }
+}
+
+/// Whether metrics of a row are numbers, which units are not: a spreadsheet's row of totals names no kernel either.
+pub(super) fn has_numbers(columns: &[Column], record: &Record<'_>) -> bool {
+    columns.iter().any(|column| {
+        let cell = record.get(column.field).unwrap_or_default();
+        matches!(cell.trim_ascii_start(), [b'0'..=b'9', ..] | [b'-', b'0'..=b'9', ..])
+    })
+}
+
+/// Takes the factors from a units row.
+pub(super) fn scale(columns: &mut [Column], record: &Record<'_>) {
+    for column in columns {
+        let word = String::from_utf8_lossy(record.get(column.field).unwrap_or_default());
+        column.scale = Scale::of(&word, column.dimension);
+    }
+}
+
+/// The name of a metric and its unit, which scripts that make one header of two write behind it: `dram__bytes.sum (byte)`,
+/// `dram__bytes.sum [byte]`, `dram__bytes.sum byte`.
+fn with_unit(title: &str) -> (&str, Option<&str>) {
+    let parts = title.trim_end().rsplit_once(' ').filter(|(name, _)| name.contains("__"));
+    let Some((name, word)) = parts else { return (title, None) };
+    let bare = |open, close| word.strip_prefix(open)?.strip_suffix(close);
+    let word = bare('(', ')').or_else(|| bare('[', ']')).unwrap_or(word);
+    if unit(word).is_some() { (name.trim_end(), Some(word)) } else { (title, None) }
+}
+
+/// Dimensions that ncu prints without a unit for some metrics, always in base units then.
+fn unitless(dimension: Dimension) -> bool {
+    matches!(dimension, Dimension::BytesPerCycle | Dimension::CountPerSecond)
+}
+
+/// Whether units are base or scaled, for the dialect.
+pub(super) fn style(columns: &[Column], record: &Record<'_>) -> &'static str {
+    let scaled = columns.iter().any(|column| {
+        let base = if column.dimension == Dimension::Time { 1e-9 } else { 1.0 };
+        matches!(column.scale, Scale::Factor(factor) if factor > base)
+    });
+    let long = columns
+        .iter()
+        .filter_map(|column| record.get(column.field))
+        .any(|word| word.ends_with(b"second"));
+    match (scaled, long) {
+        (true, true) => "scaled (long words: before 2025.3)",
+        (true, false) => "scaled (short words: 2025.3 or later)",
+        (false, true) => "base (long words: before 2025.3)",
+        (false, false) => "base",
+    }
+}
