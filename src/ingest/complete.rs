@@ -330,7 +330,7 @@ mod tests {
     /// A raw page of one launch, of this process, with these metrics and their units.
     fn page(process: u32, metrics: &[(&str, &str, &str)]) -> String {
         let line = |cell: &dyn Fn(&(&str, &str, &str)) -> String| {
-            metrics.iter().map(|metric| format!(",\"{}\"", cell(metric))).collect::<String>()
+            metrics.iter().map(|metric| [",\"", &cell(metric), "\""].concat()).collect::<String>()
         };
         format!(
             "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\

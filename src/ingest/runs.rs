@@ -21,6 +21,8 @@ struct Has {
     time: bool,
     /// Everything but the time.
     quantities: BTreeSet<Quantity>,
+    /// Whether kernels take longer with counters, as under AMD's profilers.
+    is_slowed: bool,
 }
 
 impl Has {
@@ -42,6 +44,18 @@ impl Has {
             || self.work() && !other.work();
         self.time && lacks && !other.quantities.is_subset(&self.quantities)
     }
+
+    /// Whether a run keeps its time and takes the counters of `other`.
+    fn takes(&self, other: &Self) -> bool {
+        let is_counted = |one: &Self| one.bytes() || one.work();
+        if self.is_slowed && self.time && is_counted(self) != is_counted(other) {
+            return is_counted(other);
+        }
+        // Of two that complete each other the one with bytes keeps its time: hardware counters do not slow the kernel
+        // down.
+        let is_first = self.bytes() && !other.bytes();
+        self.completes(other) && (is_first || !other.completes(self))
+    }
 }
 
 /// Launches of one process in one file.
@@ -57,10 +71,11 @@ struct Group {
 impl Group {
     fn name(&self, profile: &Profile, with_file: bool) -> String {
         let file = &profile.sources[usize::from(self.source)].path;
-        if with_file {
-            format!("process {} of {file}", self.process)
-        } else {
-            format!("process {}", self.process)
+        match (self.process, with_file) {
+            // Tables without processes have this one.
+            (0, _) => file.clone(),
+            (process, true) => format!("process {process} of {file}"),
+            (process, false) => format!("process {process}"),
         }
     }
 }
@@ -92,7 +107,7 @@ pub(super) fn join(profile: &mut Profile) {
     // A run and its counters in one file belong together before files are compared.
     for within_file in [true, false] {
         for donor_at in 0..groups.len() {
-            if !kinds.iter().any(|kind| kind.completes(&groups[donor_at].has)) {
+            if !kinds.iter().any(|kind| kind.takes(&groups[donor_at].has)) {
                 continue;
             }
             let hosts = hosts(profile, &groups, donor_at, within_file);
@@ -233,17 +248,11 @@ fn hosts(
     }
     for (host_at, host) in groups.iter().enumerate() {
         let elsewhere = within_file && host.source != donor.source;
-        if host_at == donor_at || host.settled || elsewhere || !host.has.completes(&donor.has) {
+        if host_at == donor_at || host.settled || elsewhere || !host.has.takes(&donor.has) {
             continue;
         }
         // The launches of a trace are numbered in another way: they take counters by kernel and grid.
         if are_apart(profile, host.source, donor.source) {
-            continue;
-        }
-        // Of two that complete each other the one with bytes keeps its time: hardware counters do
-        // not slow the kernel down.
-        let either_way = donor.has.completes(&host.has);
-        if either_way && (donor.has.bytes() || !host.has.bytes()) {
             continue;
         }
         let pairs = pairs(profile, host, donor);
@@ -310,7 +319,9 @@ fn has(profile: &Profile, rows: &[usize]) -> Has {
         .filter(|quantity| *quantity != Quantity::Duration)
         .filter(|quantity| rows.iter().any(|row| launches.get(*row, *quantity).is_some()))
         .collect();
-    Has { time, quantities }
+    let first = rows.first().map(|row| usize::from(launches.source(*row)));
+    let is_slowed = first.is_some_and(|source| profile.sources[source].profiler.is_of_amd());
+    Has { time, quantities, is_slowed }
 }
 
 /// Rows of host and donor that are the same launch; each is used once.
@@ -442,5 +453,24 @@ mod tests {
         join(&mut profile);
         assert_eq!(profile.launches.len(), 6);
         assert!(profile.notes[0].contains("match several other runs"), "{:?}", profile.notes);
+    }
+
+    /// Passes of AMD's counters take longer than the program: where a trace of it is there, its times stay.
+    #[test]
+    fn a_trace_of_amd_keeps_its_times_beside_counters() {
+        let shared = (Quantity::SharedMemoryPerBlock, OriginKind::Measured);
+        for (profiler, expected) in [(Profiler::Rocprof, 1), (Profiler::NsightCompute, 2)] {
+            for order in [[1, 2], [2, 1]] {
+                let (trace, counters) = ([TIME, shared], [TIME, BYTES, WORK]);
+                let of = |process| (process, if process == 1 { &trace[..] } else { &counters[..] });
+                let mut profile = profile(&order.map(of));
+                profile.sources[0].profiler = profiler;
+                join(&mut profile);
+                assert_eq!(profile.launches.len(), 2);
+                let launch = profile.launch(0);
+                assert_eq!(launch.head.process, expected, "{profiler:?}");
+                assert!(launch.value(BYTES.0).is_some() && launch.value(shared.0).is_some());
+            }
+        }
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Named {
     is_chunked: bool,
     /// Transforms a convolution for a product.
     transforms: bool,
+    /// Joins tensors, up to 128 in one launch.
+    joins: bool,
 }
 
 impl Named {
@@ -45,6 +47,7 @@ impl Named {
             stored: stored.or(kernel.stored),
             is_chunked,
             transforms: ["winograd", "fft2d"].iter().any(|part| name.contains(part)),
+            joins: name.contains("CatArrayBatchedCopy"),
         }
     }
 }
@@ -145,6 +148,7 @@ impl<'a> Works<'a> {
                 _ => 0.0,
             })
             .collect();
+        let joined = joined(self.called(call), members);
         let mut works = Vec::new();
         for (at, member) in members.iter().enumerate() {
             let kernel = member.named.kernel;
@@ -156,6 +160,12 @@ impl<'a> Works<'a> {
                 is_in_steps,
             };
             works.push(match self.known(call, member.named.stored) {
+                Some(Known::Operator(operator)) if joined.is_some() && member.named.joins => {
+                    let place = Place { is_first: true, is_alone: true, ..place };
+                    let (work, _) = operator.share(kernel, place, &member.shape);
+                    let share = joined.as_ref().map_or(0.0, |shares| shares[at]);
+                    (part(work, share), lane_pipe(operator.dtype))
+                }
                 Some(Known::Operator(operator)) => {
                     let (work, is_product) = operator.share(kernel, place, &member.shape);
                     let pipe = if is_product {
@@ -197,6 +207,49 @@ impl<'a> Works<'a> {
         });
         known.as_ref()
     }
+}
+
+/// Which share of a concatenation each of its launches has, where there are several: each joins the tensors that follow
+/// those of the one before, as many as its grid is high. Zero where the tensors are not known.
+///
+/// Source: `parallel_cat` in `aten/src/ATen/native/cuda/Shape.cu` of `PyTorch`.
+fn joined(called: &Called, members: &[Member]) -> Option<Vec<f64>> {
+    if members.iter().filter(|one| one.named.joins).count() < 2 {
+        return None;
+    }
+    let tensors: Vec<usize> = members
+        .iter()
+        .map(|one| one.shape.grid.filter(|_| one.named.joins).map_or(0, |grid| grid.y as usize))
+        .collect();
+    let sizes: Vec<f64> = called
+        .lists()
+        .next()
+        .into_iter()
+        .flatten()
+        .map(|one| one.iter().product::<f64>())
+        // Empty tensors are passed over.
+        .filter(|size| *size > 0.0)
+        .collect();
+    let all: f64 = sizes.iter().sum();
+    let is_known = tensors.iter().sum::<usize>() == sizes.len();
+    let mut rest = sizes.as_slice();
+    let share = |count: usize| {
+        let (own, after) = rest.split_at(count.min(rest.len()));
+        rest = after;
+        own.iter().sum::<f64>() / all
+    };
+    let shares: Vec<f64> = tensors.iter().copied().map(share).collect();
+    Some(if is_known { shares } else { vec![0.0; members.len()] })
+}
+
+/// A share of the work of an operator; nothing is known of none.
+fn part(work: Work, share: f64) -> Work {
+    static PART: Basis = Basis::exact("size of the tensors that this launch joins, from shapes");
+    if share <= 0.0 {
+        return Work::default();
+    }
+    let bytes = work.bytes.and_then(|bytes| Count::new(bytes.value * share, &PART));
+    Work { bytes, ..work }
 }
 
 /// The part of an operator on lists of tensors that one of its kernels does: as many chunks as blocks.
@@ -280,5 +333,33 @@ mod tests {
         assert_eq!((large.basis.low, large.basis.high), (0.875, 1.125));
         assert_eq!(chunks(listed(300_000.0), DataType::Fp32, &[2.0], 0), Work::default());
         assert_eq!(chunks(listed(3.0), DataType::Fp32, &[0.0], 0), Work::default());
+    }
+
+    #[test]
+    fn launches_of_a_concatenation_share_its_tensors_in_order() {
+        use crate::model::Dim3;
+        let member = |name: &str, y: u32| Member {
+            named: Named::of(name),
+            shape: Shape { grid: Some(Dim3 { x: 100, y, z: 1 }), ..Shape::default() },
+        };
+        let cat =
+            "void at::native::CatArrayBatchedCopy<OpaqueType<2u>, unsigned int, 2, 128, 1>(int)";
+        // Two tensors of 30 elements, an empty one, and one of 40.
+        let called = Called::of(
+            b"aten::cat\0[[[3,10],[3,10],[0],[4,10]],[]]\0[\"TensorList\",\"Scalar\"]\0",
+        );
+        assert_eq!(called.lists().next().map(<[_]>::len), Some(4));
+        let shares = |members: &[Member]| joined(&called, members);
+        assert_eq!(shares(&[member(cat, 3)]), None);
+        assert_eq!(shares(&[member(cat, 2), member(cat, 1)]), Some(vec![0.6, 0.4]));
+        assert_eq!(
+            shares(&[member(cat, 1), member("k", 1), member(cat, 2)]),
+            Some(vec![0.3, 0.0, 0.7])
+        );
+        // Of other numbers nothing is known.
+        assert_eq!(shares(&[member(cat, 2), member(cat, 2)]), Some(vec![0.0, 0.0]));
+        let whole = Work { flops: None, bytes: Count::new(1000.0, &Basis::exact("shapes")) };
+        assert_eq!(part(whole, 0.6).bytes.map(|bytes| bytes.value), Some(600.0));
+        assert_eq!(part(whole, 0.0), Work::default());
     }
 }

@@ -189,7 +189,9 @@ impl Kernel {
         Self {
             engine,
             operand,
-            half_accumulator: instruction.is_some_and(|(letter, _)| letter == 'h'),
+            // xmma names what is stored and written, then what is multiplied and added up, then the scale.
+            half_accumulator: instruction.is_some_and(|(letter, _)| letter == 'h')
+                || has("xmma") && has("_f16f16_f16f16_f16_"),
             gemm_helper: around(&AROUND_PRODUCTS),
             // FlashAttention is made of parts of CUTLASS, and has its name in template arguments.
             convolves: around(&CONVOLUTIONS)
@@ -369,6 +371,8 @@ fn implied_type((letter, shape): (char, &str), head: &str) -> Option<Precision> 
         // Complex numbers have two of them.
         ('d' | 'z', _) => Some(Precision::Fp64),
         ('i', _) => Some(Precision::Int8),
+        // Sums in FP16 are of products of FP16.
+        ('h', _) => Some(Precision::Fp16),
         // Volta's 8×8×4 multiplies FP16 only; so does Turing's 16×8×8, which is TF32 since Ampere.
         (_, "884") => Some(Precision::Fp16),
         (_, "1688") if since_ampere.into_iter().any(|arch| head.contains(arch)) => {
@@ -419,6 +423,18 @@ mod tests {
                 "fp16_matrix",
             ),
             ("ampere_s1688gemm_128x128_nn", DataType::Fp32, "tf32_matrix"),
+            ("ampere_h1688gemm_256x64_ldg8_stages_32x1_tn", DataType::Fp16, "fp16_matrix_fp16acc"),
+            ("cutlass_80_tensorop_h1688gemm_128x64_nn", DataType::Fp16, "fp16_matrix_fp16acc"),
+            (
+                "sm80_xmma_gemm_f16f16_f16f16_f16_nn_n_tilesize128x128x32_stage3",
+                DataType::Fp16,
+                "fp16_matrix_fp16acc",
+            ),
+            (
+                "sm80_xmma_gemm_f16f16_f16f32_f32_nn_n_tilesize128x128x32_stage3",
+                DataType::Fp16,
+                "fp16_matrix",
+            ),
             ("turing_i8816gemm_int8_128x128_tn", DataType::Int8, "int8_matrix"),
             ("ampere_d884gemm_64x64_nn", DataType::Fp64, "fp64_matrix"),
             ("turing_s1688gemm_fp16_128x128_ldg8_stages_32x1_tn", DataType::Fp16, "fp16_matrix"),
