@@ -82,6 +82,23 @@ pub(super) struct Launching {
     pub(super) launch: u32,
 }
 
+impl Call {
+    /// Whether two calls of one number may be one that is there twice, or one within the other.
+    pub(super) fn may_be_one(&self, other: &Self) -> bool {
+        let is_other = self.span == other.span && self.operator != other.operator;
+        self.span.may_nest(other.span) && !is_other
+    }
+}
+
+impl Launching {
+    /// Whether two calls may be one that the runtime and the driver recorded, which begin with each other.
+    pub(super) fn may_be_one(&self, other: &Self) -> bool {
+        /// Nanoseconds.
+        const LATEST: u64 = 1_000_000;
+        self.thread == other.thread && self.start.abs_diff(other.start) <= LATEST
+    }
+}
+
 /// A copy or fill on the GPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moved {

@@ -5,7 +5,8 @@
 //! operator the innermost one on its thread at that time.
 //!
 //! Each process counts its calls and operators from 1. A file with several processes may have a number of two of them, and an
-//! event of the GPU does not say whose it is: such a number links nothing.
+//! event of the GPU does not say whose it is: such a number links nothing. Ranks in containers have one process number in a
+//! file that was merged: there two calls of one number, neither within the other, are of two.
 
 use std::collections::HashSet;
 
@@ -26,6 +27,8 @@ pub(super) struct Links<'a> {
     shared_correlations: HashSet<u64>,
     /// Numbers of operators of several processes.
     shared_externals: HashSet<u64>,
+    /// Those of several processes with one number, whose launches have one correlation, too.
+    merged_externals: HashSet<u64>,
 }
 
 impl<'a> Links<'a> {
@@ -38,6 +41,7 @@ impl<'a> Links<'a> {
     ) -> Self {
         let process = |thread: u32| processes.get(thread as usize);
         let mut shared_externals = HashSet::new();
+        let mut merged_externals = HashSet::new();
         let mut by_external = Positions::default();
         let same = kernels.iter().filter(|kernel| kernel.external == kernel.correlation).count();
         if same * 2 <= kernels.len() {
@@ -53,6 +57,9 @@ impl<'a> Links<'a> {
                     {
                         shared_externals.insert(call.external);
                     }
+                    Some(other) if !calls[other].may_be_one(call) => {
+                        merged_externals.insert(call.external);
+                    }
                     Some(_) => {}
                 }
             }
@@ -66,7 +73,10 @@ impl<'a> Links<'a> {
             }
             match by_correlation.find(&launch.correlation, number) {
                 None => by_correlation.add(at, number),
-                Some(other) if process(launching[other].thread) != process(launch.thread) => {
+                Some(other)
+                    if process(launching[other].thread) != process(launch.thread)
+                        || !launching[other].may_be_one(launch) =>
+                {
                     shared_correlations.insert(launch.correlation);
                 }
                 Some(_) => {}
@@ -80,6 +90,7 @@ impl<'a> Links<'a> {
             nested: Nested::new(calls),
             shared_correlations,
             shared_externals,
+            merged_externals,
         }
     }
 
@@ -94,6 +105,9 @@ impl<'a> Links<'a> {
 
     /// The operator of a kernel, by its position.
     pub(super) fn operator(&self, kernel: &Kernel) -> Option<u32> {
+        if self.merged_externals.contains(&kernel.external) {
+            return None;
+        }
         let number = |at: usize| &self.calls[at].external;
         if let Some(at) = self.by_external.find(&kernel.external, number)
             && !self.shared_externals.contains(&kernel.external)
@@ -113,7 +127,8 @@ impl<'a> Links<'a> {
     /// Whether a kernel has no operator because its numbers are those of several processes.
     pub(super) fn is_of_several(&self, kernel: &Kernel) -> bool {
         (self.shared_correlations.contains(&kernel.correlation)
-            || self.shared_externals.contains(&kernel.external))
+            || self.shared_externals.contains(&kernel.external)
+            || self.merged_externals.contains(&kernel.external))
             && self.operator(kernel).is_none()
     }
 
@@ -207,8 +222,29 @@ mod tests {
         // What remains is by the other number: the call of 6 is within operator 8, that of 4 within the second 7.
         let linked = [None, Some(2), Some(2), Some(1), None];
         assert_eq!(expected(&[0, 1]), (linked, [true, false, false, false, true]));
-        let linked = [Some(0), Some(0), Some(2), Some(1), Some(0)];
-        assert_eq!(expected(&[0, 0]), (linked, [false; 5]));
+        // Of ranks with one process number the calls have one correlation, too: nothing tells whose operator it is.
+        let linked = [None, None, Some(2), Some(1), None];
+        assert_eq!(expected(&[0, 0]), (linked, [true, true, false, false, true]));
+    }
+
+    /// Operators of one number: recorded twice, one within the other, side by side, and two that take the same time.
+    #[test]
+    fn operators_of_one_number_are_one_or_link_nothing() {
+        let other = Call { operator: 1, ..call(7, 0, 10, 50) };
+        for (second, is_one) in [
+            (call(7, 0, 10, 50), true),
+            (call(7, 0, 20, 50), true),
+            (call(7, 0, 60, 70), false),
+            (call(7, 0, 20, 60), false),
+            (call(7, 1, 10, 50), false),
+            (other, false),
+        ] {
+            let calls = [call(7, 0, 10, 50), second];
+            let kernels = [kernel(7, 1)];
+            let links = Links::new(&kernels, &calls, &[], &[0, 0]);
+            assert_eq!(links.operator(&kernels[0]), is_one.then_some(0), "{second:?}");
+            assert_eq!(links.is_of_several(&kernels[0]), !is_one);
+        }
     }
 
     #[test]

@@ -9,6 +9,14 @@ pub(super) struct Span {
     pub(super) end: i64,
 }
 
+impl Span {
+    /// Whether two events may be one that was recorded twice, or one within the other: those of a thread nest.
+    pub(super) fn may_nest(self, other: Self) -> bool {
+        let holds = |one: Self, two: Self| one.start <= two.start && two.end <= one.end;
+        self.thread == other.thread && (holds(self, other) || holds(other, self))
+    }
+}
+
 /// What has a span.
 pub(super) trait Spanned {
     /// Its span.
