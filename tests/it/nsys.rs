@@ -254,6 +254,24 @@ fn nothing_private_of_an_export_is_passed_on() {
     assert!(bytes.windows(6).any(|window| window == b"SECRET"));
 }
 
+/// While a kernel ran that cannot be read, the GPU was not idle.
+#[test]
+fn a_database_with_a_kernel_that_cannot_be_read_has_no_timeline() {
+    use rooflint::model::Recorded;
+    let of = |sql: &str| {
+        let profile = changed(sql);
+        let source = &profile.sources[0];
+        (profile.launches.len(), source.skips.count, source.recorded)
+    };
+    let first = "WHERE start = (SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL)";
+    let broken = format!("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 1 {first};");
+    assert_eq!(of(""), (31, 0, Recorded::Everything));
+    assert_eq!(of(&broken), (30, 1, Recorded::Launches));
+    // One that was not recorded is not known to be missing.
+    let deleted = format!("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL {first};");
+    assert_eq!(of(&deleted), (30, 0, Recorded::Everything));
+}
+
 #[test]
 fn a_database_may_come_compressed_or_with_a_name_that_needs_care() {
     let folder = tempfile::tempdir().unwrap();

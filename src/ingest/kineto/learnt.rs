@@ -82,7 +82,8 @@ impl Learnt {
                 "times are cut to whole microseconds: a launch took up to 1 µs longer than written{short}"
             ));
         } else if self.short > 0 {
-            clues.push(format!("{} have a time of 0", counted(self.short, "launch", "launches")));
+            let launches = counted(self.short, "launch has", "launches have");
+            clues.push(format!("{launches} a time of 0"));
         }
         clues.extend(self.without_shapes());
         let unnamed = self.unnamed.saturating_sub(self.of_several);

@@ -371,10 +371,9 @@ fn implied_type((letter, shape): (char, &str), head: &str) -> Option<Precision> 
         // Complex numbers have two of them.
         ('d' | 'z', _) => Some(Precision::Fp64),
         ('i', _) => Some(Precision::Int8),
-        // Sums in FP16 are of products of FP16.
-        ('h', _) => Some(Precision::Fp16),
-        // Volta's 8×8×4 multiplies FP16 only; so does Turing's 16×8×8, which is TF32 since Ampere.
-        (_, "884") => Some(Precision::Fp16),
+        // Sums in FP16 are of products of FP16, and Volta's 8×8×4 multiplies nothing else; nor does Turing's 16×8×8,
+        // which is TF32 since Ampere.
+        ('h', _) | (_, "884") => Some(Precision::Fp16),
         (_, "1688") if since_ampere.into_iter().any(|arch| head.contains(arch)) => {
             Some(Precision::Tf32)
         }

@@ -14,6 +14,7 @@ use super::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{
     DeviceHint, Head, HintId, Origin, OriginKind, Pipe, Profiler, Quantity, Values,
 };
+use crate::plain::counted;
 use crate::units::Hertz;
 
 pub(super) const FORMAT: Format = Format {
@@ -52,8 +53,14 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let mut document = Document::new(reading);
     let tree = Tree::read(&mut document);
     let Tree { nodes, devices } = tree.map_err(|fault| document.error(reading, fault, PROFILE))?;
-    let mut kernels = Kernels { devices, hints: HashMap::new(), own: 0 };
+    let mut kernels = Kernels { devices, hints: HashMap::new(), own: 0, of_several: 0 };
     kernels.all(reading, &nodes)?;
+    if kernels.of_several > 0 {
+        reading.source.clues.push(format!(
+            "FLOPs and bytes of {} with several kernels are left out: the file does not say whose they are",
+            counted(kernels.of_several, "scope", "scopes")
+        ));
+    }
     if kernels.own > 0 {
         let clue = match kernels.own {
             1 => "1 kernel that Proton launched itself is left out".to_owned(),
@@ -68,12 +75,20 @@ struct Kernels {
     devices: BTreeMap<String, BTreeMap<String, Device>>,
     hints: HashMap<(String, String), HintId>,
     own: u64,
+    /// Scopes that state work and have several kernels.
+    of_several: u64,
 }
 
 impl Kernels {
     /// Takes all kernels, each with the names of the scopes around it.
     fn all(&mut self, reading: &mut Reading<'_>, nodes: &[Node]) -> Result<(), IngestError> {
-        let mut scopes: Vec<&str> = Vec::new();
+        // How many kernels come before each node.
+        let mut before = vec![0_usize];
+        for node in nodes {
+            before.push(before[before.len() - 1] + usize::from(node.is_kernel()));
+        }
+        let kernels = |at: usize, end: usize| before[end] - before[at];
+        let mut scopes: Vec<(&str, Option<&Node>)> = Vec::new();
         let mut at = 0;
         while let Some(node) = nodes.get(at) {
             // The root of a tree is not a scope.
@@ -84,11 +99,16 @@ impl Kernels {
                 at = node.end;
                 continue;
             }
+            let names = || scopes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
             if node.is_kernel() {
-                self.kernel(reading, node, &path(&scopes))?;
+                let scope = scopes.iter().rev().find_map(|(_, scope)| *scope);
+                self.kernel(reading, (node, scope), &path(&names()))?;
             }
             if node.depth > 0 {
-                scopes.push(&node.name);
+                let states = !node.is_kernel() && node.states_work();
+                let below = if states { kernels(at, node.end) } else { 0 };
+                self.of_several += u64::from(below > 1);
+                scopes.push((&node.name, (below == 1).then_some(node)));
             }
             at += 1;
         }
@@ -98,7 +118,7 @@ impl Kernels {
     fn kernel(
         &mut self,
         reading: &mut Reading<'_>,
-        node: &Node,
+        (node, scope): (&Node, Option<&Node>),
         scopes: &str,
     ) -> Result<(), IngestError> {
         reading.source.rows += 1;
@@ -130,6 +150,12 @@ impl Kernels {
         if let Some(time_ns) = number(TIME).filter(|time| *time > 0.0) {
             values.set(Quantity::Duration, time_ns * 1e-9 / count, reading.origin(&time));
         }
+        // What a scope states is of its only kernel, unless that states its own.
+        let stated = scope.filter(|_| !node.states_work()).unwrap_or(node);
+        let number = |name: &str| match stated.metrics.get(name) {
+            Some(Metric::Number(number)) => Some(*number),
+            _ => None,
+        };
         // Beside operations by width, the plain figure is their total.
         let has_widths = STATED.iter().any(|(name, quantity)| {
             matches!(quantity, Quantity::Work(_)) && number(name).is_some()
@@ -225,6 +251,7 @@ fn path(scopes: &[&str]) -> String {
 mod tests {
     use super::*;
     use crate::ingest::{Options, read_text};
+    use crate::model::Profile;
 
     #[test]
     fn totals_become_averages_and_scopes_operators() {
@@ -332,5 +359,50 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    /// As `proton.scope("cublas", {"flops16": 2 * M * N * K, "bytes": ...})` writes it, each time it is entered.
+    #[test]
+    fn what_a_scope_states_is_of_its_only_kernel() {
+        let kernel = |name: &str, metrics: &str| {
+            format!(
+                r#"{{"children": [], "frame": {{"name": "{name}"}}, "metrics": {{"time (ns)": 1000, "count": 10{metrics}}}}}"#
+            )
+        };
+        let scope = |name: &str, metrics: &str, inside: &[String]| {
+            format!(
+                r#"{{"children": [{}], "frame": {{"name": "{name}"}}, "metrics": {{{metrics}}}}}"#,
+                inside.join(", ")
+            )
+        };
+        let work = r#""flops16": 8e9, "bytes": 4e6"#;
+        let read = |inside: &[String]| {
+            let text = format!("[{}]", scope("ROOT", "", inside));
+            read_text("run.hatchet", text.leak(), &Options::default()).unwrap()
+        };
+        let of = |profile: &Profile, row: usize| {
+            let launch = profile.launch(row);
+            (launch.value(Quantity::Work(Pipe::Fp16Matrix)), launch.value(Quantity::DramBytes))
+        };
+        // Around one kernel, also with a scope between, and the innermost of two.
+        let inner = scope("inner", "", &[kernel("gemm", "")]);
+        let profile = read(&[scope("cublas", work, std::slice::from_ref(&inner))]);
+        assert_eq!(of(&profile, 0), (Some(8e8), Some(4e5)));
+        let outer = scope("outer", r#""bytes": 7e6"#, &[scope("cublas", work, &[inner])]);
+        assert_eq!(of(&read(&[outer]), 0), (Some(8e8), Some(4e5)));
+        // A kernel that states its work, and one beside the scope.
+        let own = [scope("s", work, &[kernel("own", r#", "bytes": 1e6"#)]), kernel("other", "")];
+        let profile = read(&own);
+        assert_eq!([of(&profile, 0), of(&profile, 1)], [(None, Some(1e5)), (None, None)]);
+        assert_eq!(profile.sources[0].clues, Vec::<String>::new());
+        // Of two kernels nothing tells which did the work.
+        let profile = read(&[scope("split", work, &[kernel("gemm", ""), kernel("reduce", "")])]);
+        assert_eq!([of(&profile, 0), of(&profile, 1)], [(None, None); 2]);
+        assert_eq!(
+            profile.sources[0].clues,
+            [
+                "FLOPs and bytes of 1 scope with several kernels are left out: the file does not say whose they are"
+            ]
+        );
     }
 }

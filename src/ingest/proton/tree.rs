@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::TIME;
+use super::{STATED, TIME};
 use crate::ingest::document::{Document, Fault, LIST, OBJECT, twice};
 use crate::ingest::scan::Spot;
 
@@ -33,6 +33,14 @@ impl Node {
     /// A scope has no time of its own; a node with time is a kernel, wherever it is.
     pub(super) fn is_kernel(&self) -> bool {
         self.depth > 0 && self.metrics.contains_key(TIME)
+    }
+}
+
+impl Node {
+    /// Whether it says how much work was done.
+    pub(super) fn states_work(&self) -> bool {
+        let is_number = |name: &str| matches!(self.metrics.get(name), Some(Metric::Number(_)));
+        STATED.iter().map(|(name, _)| *name).chain(["flops"]).any(is_number)
     }
 }
 

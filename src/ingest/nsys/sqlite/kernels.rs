@@ -47,6 +47,8 @@ pub(super) struct Setting {
 pub(super) struct Kernels {
     pub(super) launches: Vec<Kernel>,
     pub(super) settings: Vec<Setting>,
+    /// Whether a row could not be read: then it is not known when the GPU was busy.
+    pub(super) lost: bool,
 }
 
 impl Kernels {
@@ -93,6 +95,7 @@ pub(super) fn read(
 ) -> Result<Kernels, Failure> {
     let mut launches = Vec::new();
     let mut settings = Distinct::default();
+    let mut lost = false;
     database.each(TABLE, COLUMNS, |cells| {
         reading.source.rows += 1;
         match kernel(&cells) {
@@ -103,6 +106,7 @@ pub(super) fn read(
                 setting: settings.position(&setting),
             }),
             Err((column, reason)) => {
+                lost = true;
                 let row = reading.source.rows;
                 reading.skip(row, Some(COLUMNS[column]), &shown(cells[column]), reason)?;
                 return Ok(());
@@ -114,8 +118,8 @@ pub(super) fn read(
         }
         Ok(())
     })?;
-    let mut kernels = Kernels { launches, settings: settings.into_list() };
-    let Kernels { launches, settings } = &mut kernels;
+    let mut kernels = Kernels { launches, settings: settings.into_list(), lost };
+    let Kernels { launches, settings, .. } = &mut kernels;
     let process = |kernel: &Kernel| settings[kernel.setting as usize].process;
     launches.sort_by(|one, other| {
         let of_process = || process(one).cmp(&process(other));
@@ -137,7 +141,7 @@ fn leave_out_repeats(
     kernels: &mut Kernels,
     slots: &Slots,
 ) -> Result<(), Failure> {
-    let Kernels { launches, settings } = kernels;
+    let Kernels { launches, settings, .. } = kernels;
     let setting = |kernel: &Kernel| &settings[kernel.setting as usize];
     let is_same = |one: &Kernel, other: &Kernel| {
         let is_timed = one.start == other.start && one.duration == other.duration;

@@ -116,7 +116,7 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     host(reading, &work, &calls, zero);
     let annotated = steps::annotated(database)?;
     training(reading, annotated, &work, &calls, zero);
-    reading.source.recorded = Recorded::Everything;
+    reading.source.recorded = if kernels.lost { Recorded::Launches } else { Recorded::Everything };
     tell(database, reading, (launches, called), graphs)
 }
 
