@@ -31,6 +31,11 @@ impl<'a> Called<'a> {
 
     /// As [`is_called`].
     pub(crate) fn is(&self, pattern: &str) -> bool {
+        if let Some(pattern) = with_pointers(pattern) {
+            return [self.name, self.full]
+                .iter()
+                .any(|name| fits(&pattern, &name.replace('*', POINTER)));
+        }
         if fits(pattern, self.name) || fits(pattern, self.full) {
             return true;
         }
@@ -41,6 +46,39 @@ impl<'a> Called<'a> {
             fits(pattern, &parsed.head) || fits(&respelled(pattern), &parsed.short)
         }
     }
+}
+
+/// Stands for the `*` of a pointer, which is not a wildcard.
+const POINTER: &str = "\0";
+
+/// A pattern whose parameters have pointers, with these marked; `None` for all others. In `void scale(float*)` the `*` is
+/// a pointer, or the pattern would be that of `void scale(float*, float*)`, too; in `scale(*)`, `scale(int, *)` and
+/// `sc*(float*)` the first one is a wildcard.
+fn with_pointers(pattern: &str) -> Option<String> {
+    let inside = pattern.strip_suffix(')')?;
+    let mut depth = 1_u32;
+    let open = inside.rfind(|c| {
+        depth = depth + u32::from(c == ')') - u32::from(c == '(');
+        depth == 0
+    })?;
+    let (before, parameters) = pattern.split_at(open + 1);
+    let mut marked = before.to_owned();
+    let mut characters = parameters.chars().peekable();
+    let mut last = '(';
+    while let Some(character) = characters.next() {
+        let is_type = last.is_alphanumeric() || matches!(last, '_' | '>' | '\0');
+        let is_end = matches!(characters.peek(), Some(')' | ',' | '*' | '&' | ' '));
+        if character == '*' && is_type && is_end {
+            marked.push_str(POINTER);
+            last = '\0';
+            continue;
+        }
+        marked.push(character);
+        if character != ' ' {
+            last = character;
+        }
+    }
+    marked.contains(POINTER).then_some(marked)
 }
 
 /// Converts type names of older reports, which policies may contain, to the current spelling.
@@ -106,5 +144,34 @@ mod tests {
         ] {
             assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
         }
+    }
+
+    #[test]
+    fn pointers_of_parameters_are_no_wildcards() {
+        let one = "void scale(float*)";
+        let two = "void scale(float*, float*)";
+        let spaced = "void scale(float *, const int *)";
+        for (pattern, expected) in [
+            (one, [true, false, false]),
+            (two, [false, true, false]),
+            (spaced, [false, false, true]),
+            ("void scale(float *)", [false; 3]),
+            ("*scale(float*)", [true, false, false]),
+            ("void sc*(float*, float*)", [false, true, false]),
+            ("void scale(*)", [true; 3]),
+            ("void scale(float*, *)", [false, true, false]),
+            ("void scale(float *, *)", [false, false, true]),
+            ("void scale(float*", [true, true, true]),
+            ("void scale*", [true; 3]),
+            ("scale", [true; 3]),
+        ] {
+            let found = [one, two, spaced].map(|full| is_called(pattern, "scale", full));
+            assert_eq!(found, expected, "{pattern}");
+        }
+        // Pointers to pointers, functions as parameters, unbalanced brackets.
+        let deep = "void k(float**, void (*)(int), T<int>*)";
+        assert!(is_called(deep, "k", deep) && !is_called("void k(float**)", "k", deep));
+        assert!(is_called("void k(float**, *)", "k", deep));
+        assert!(!is_called("float*)", "k", deep) && !is_called(")", "k", deep));
     }
 }

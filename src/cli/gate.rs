@@ -206,7 +206,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
             return Err(failure);
         }
     };
-    let decided = decided(command, policy, current, baseline)?;
+    let decided = decided(command, policy, current, baseline, terminal)?;
     write(&decided, (&command.side, &outputs), terminal)?;
     match decided.code() {
         exit::DONE => Ok(()),
@@ -270,7 +270,7 @@ pub(super) fn decide(
     let rehearsed = || Failure::usage("--self-test makes no decision");
     let (current, baseline) =
         both(&command, (&config, &policy), terminal)?.ok_or_else(rehearsed)?;
-    decided(&command, policy, current, baseline)
+    decided(&command, policy, current, baseline, terminal)
 }
 
 /// Reads the current side and its baseline; nothing where the policy was rehearsed instead.
@@ -290,6 +290,7 @@ fn decided(
     policy: Policy,
     current: sides::Side,
     mut baseline: sides::Side,
+    terminal: &Terminal,
 ) -> Result<Decided, Failure> {
     let sides::Side { runs: current, notes, .. } = current;
     // Without --baseline there never will be one.
@@ -319,6 +320,10 @@ fn decided(
             gate::beside(&mut decision, &anchor, &current, (&policy, &setting));
         }
     }
+    // What violates a bound is no yardstick for what comes after it.
+    if is_first && decision.outcome == Outcome::Passed {
+        baseline.note(first(command, &current, terminal)?);
+    }
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
     let reading = again(&command.reading, &command.side);
@@ -346,7 +351,6 @@ fn against(
         {
             let mut none = sides::Side::default();
             none.note(vec![format!("{message}: nothing was compared")]);
-            none.note(first(command, current, terminal)?);
             none
         }
         other => other?,

@@ -112,6 +112,15 @@ fn check(
         Values { before: None, .. } => return Some(lacking("the baseline", change, limit, policy)),
         Values { .. } => return Some(lacking("the current side", change, limit, policy)),
     };
+    if matches!(limit.metric, Metric::Headroom | Metric::Roof)
+        && let Some(side) = less_counted(change)
+    {
+        let key = limit.metric.key();
+        let message = format!(
+            "{key} is limited by the policy but only a bound in {side}, which counts less than the other"
+        );
+        return Some(without_data(change, limit, policy, message));
+    }
     // From nothing to something is more than any share.
     let shift = match (one > 0.0, two > 0.0) {
         (true, true) => Shift::between(one, two),
@@ -200,10 +209,33 @@ fn of_kernel(change: &Change, limit: &Limit, message: String) -> Check {
     }
 }
 
+/// The side whose distance from the roof is only a bound, because it lacks bytes or operations that the other has.
+fn less_counted(change: &Change) -> Option<&'static str> {
+    /// A lower bound this close to the value leaves little open.
+    const NEAR: f64 = 2.0 / 3.0;
+    let lacks = |one: &Measured, other: &Measured| {
+        one.per_launch.bytes.is_none() && other.per_launch.bytes.is_some()
+            || one.per_launch.flops.is_none() && other.per_launch.flops.is_some()
+    };
+    let is_open = |side: &Measured| {
+        side.headroom.is_some_and(|headroom| {
+            side.headroom_low.is_none_or(|low| low.get() < headroom.get() * NEAR)
+        })
+    };
+    let (before, after) = (&change.before, &change.after);
+    if lacks(after, before) && is_open(after) {
+        return Some("the current side");
+    }
+    (lacks(before, after) && is_open(before)).then_some("the baseline")
+}
+
 /// Makes the check for a side that lacks the limited metric.
 fn lacking(side: &str, change: &Change, limit: &Limit, policy: &Policy) -> Check {
-    let key = limit.metric.key();
-    let message = format!("{key} is limited by the policy but missing in {side}");
+    let message = format!("{} is limited by the policy but missing in {side}", limit.metric.key());
+    without_data(change, limit, policy, message)
+}
+
+fn without_data(change: &Change, limit: &Limit, policy: &Policy, message: String) -> Check {
     Check {
         verdict: Verdict::NoData,
         action: at_stake(policy.incomparable, change, limit, policy),
@@ -449,5 +481,36 @@ mod tests {
         // What is new for certain decides.
         let new = found([&["a"], &["a", "b"]], &["small-grid"]);
         assert_eq!(new, Some((Verdict::Regression, "new findings: small-grid (high)".to_owned())));
+    }
+
+    /// Twice the roofline time as before, but of a side without bytes this is the most it can be.
+    #[test]
+    fn a_bound_of_the_headroom_is_not_compared_with_its_value() {
+        let of = |bytes: [Option<f64>; 2], low: [Option<f64>; 2], value: [f64; 2]| {
+            let checks = judged(Metric::Headroom, |measured, is_after| {
+                let at = usize::from(is_after);
+                measured.per_launch.bytes = bytes[at].map(Bytes::new);
+                measured.headroom = Some(Factor::new(value[at]));
+                measured.headroom_low = low[at].map(Factor::new);
+            });
+            checks.first().map(|check| (check.verdict, check.message.clone()))
+        };
+        let all = [Some(1e3); 2];
+        let (verdict, _) = of(all, [Some(2.0), Some(4.0)], [2.0, 4.0]).unwrap();
+        assert_eq!(verdict, Verdict::Regression);
+        let (verdict, message) = of([Some(1e3), None], [Some(2.0), None], [2.0, 4.0]).unwrap();
+        assert_eq!(verdict, Verdict::NoData);
+        assert_eq!(
+            message,
+            "headroom is limited by the policy but only a bound in the current side, which counts less than the other"
+        );
+        let (verdict, message) = of([None, Some(1e3)], [Some(1.0), Some(4.0)], [8.0, 4.0]).unwrap();
+        assert_eq!(verdict, Verdict::NoData);
+        assert!(message.contains("only a bound in the baseline"), "{message}");
+        // What is near its bound, and bounds of both sides, are compared.
+        let (verdict, _) = of([Some(1e3), None], [Some(2.0), Some(3.9)], [2.0, 4.0]).unwrap();
+        assert_eq!(verdict, Verdict::Regression);
+        let (verdict, _) = of([None; 2], [None; 2], [2.0, 4.0]).unwrap();
+        assert_eq!(verdict, Verdict::Regression);
     }
 }

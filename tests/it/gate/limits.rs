@@ -311,6 +311,13 @@ fn a_baseline_that_was_never_named_may_not_be_missing() {
         gate(at, &["now-0.csv", "--allow-missing-baseline", "--no-config", "--baseline", "store"]);
     assert_eq!(first.code, 0, "{}", first.err);
     assert!(first.out.contains("saved as the first baseline"), "{}", first.out);
+    // What violates a bound is not what later runs are compared with.
+    let policy = "[[gate.bound]]\nname = \"short\"\nmetric = \"total\"\nmax = \"1us\"\n";
+    std::fs::write(at.join("policy.toml"), policy).unwrap();
+    let store = ["now-0.csv", "--allow-missing-baseline", "--policy", "policy.toml", "--baseline"];
+    let failed = gate(at, &[&store[..], &["another"]].concat());
+    assert_eq!(failed.code, 1, "{}", failed.out);
+    assert!(!failed.out.contains("saved as") && !at.join("another").exists(), "{}", failed.out);
 }
 
 /// 20% of a kernel are 0.8 ms of a run of 20 ms: less than the policy asks for, though more than a hundredth of the run.
