@@ -12,7 +12,8 @@ use crate::units::change;
 const NAMED: usize = 3;
 
 /// Returns why a run of the current side looks truncated: it has unusable records and fewer launches than any baseline
-/// run, one of its ranks lacks launches that ranks like it have, or it equals the beginning of a baseline run.
+/// run, one of its ranks lacks launches that ranks like it have, it lacks ranks, or it equals the beginning of a baseline
+/// run.
 pub(crate) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
     let ends_alike = all_end_alike(current);
     current.iter().find_map(|part| {
@@ -25,7 +26,8 @@ pub(crate) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
                 unusable(part)
             ));
         }
-        if let Some(cut) = baseline.iter().find_map(|whole| cut_rank(part, whole)) {
+        let of_ranks = |whole| cut_rank(part, whole).or_else(|| lost_ranks(part, whole));
+        if let Some(cut) = baseline.iter().find_map(of_ranks) {
             return Some(cut);
         }
         // Runs that all end there were perhaps not cut off: the program may end there now.
@@ -61,17 +63,33 @@ fn all_end_alike(runs: &[Run]) -> bool {
     runs.len() > 1 && runs.iter().all(|run| run.launches == runs[0].launches)
 }
 
-/// Says that a run is the beginning of another one, and which of its ranks it lacks.
-fn ends_early(part: &Run, whole: &Run) -> String {
+/// The ranks of a run that another one lacks, by name; `None` if it lacks none.
+fn missing_ranks(part: &Run, whole: &Run) -> Option<String> {
     let is_missing = |rank: &&String| !part.ranks.is_empty() && !part.ranks.contains_key(*rank);
     let missing: Vec<&str> = whole.ranks.keys().filter(is_missing).map(String::as_str).collect();
     let more = missing.len().saturating_sub(NAMED);
     let named = missing[..missing.len() - more].join(", ");
-    let lacks = match (missing.len(), more) {
-        (0, _) => String::new(),
-        (_, 0) => format!("; it lacks {named}"),
-        _ => format!("; it lacks {named} and {more} more"),
-    };
+    match (missing.len(), more) {
+        (0, _) => None,
+        (_, 0) => Some(named),
+        _ => Some(format!("{named} and {more} more")),
+    }
+}
+
+/// Returns the ranks that a run lacks, where those that it has launch as many kernels as in another run: without a file
+/// of each rank there is no time of all.
+fn lost_ranks(part: &Run, whole: &Run) -> Option<String> {
+    let missing = missing_ranks(part, whole)?;
+    let is_there = |(rank, launches)| whole.ranks.get(rank) == Some(launches);
+    part.ranks.iter().all(is_there).then(|| {
+        format!("{} lacks {missing} of {}, whose other ranks it has", part.label, whole.label)
+    })
+}
+
+/// Says that a run is the beginning of another one, and which of its ranks it lacks.
+fn ends_early(part: &Run, whole: &Run) -> String {
+    let lacks = missing_ranks(part, whole);
+    let lacks = lacks.map_or_else(String::new, |missing| format!("; it lacks {missing}"));
     format!(
         "{} matches the beginning of {} and ends after {} of {} launches{lacks}",
         part.label, whole.label, part.launches, whole.launches
@@ -436,6 +454,36 @@ mod tests {
         let doubts = doubts(&side("main", [46, 30, 20, 20]), &side("branch", whole));
         assert!(doubts.len() == 1 && doubts[0].starts_with("rank 1 of main has 30"), "{doubts:?}");
         assert!(doubts[0].ends_with("truncated file?"), "{doubts:?}");
+    }
+
+    /// Eight files of ranks, of which one is gone, in one run or in all; a job on fewer GPUs launches other kernels.
+    #[test]
+    fn a_run_without_the_file_of_a_rank_is_not_whole() {
+        let side = |label: &str, ranks: &[u64]| {
+            let launches = |rank: &u64| if *rank == 9 { 30 } else { 46 };
+            let ranks = ranks.iter().map(|rank| (format!("rank-{rank}.csv"), launches(rank)));
+            Run {
+                ranks: ranks.collect(),
+                label: label.to_owned(),
+                ..run(vec![kernel("a", &[1e-3])])
+            }
+        };
+        let whole = [side("main", &[0, 1, 2, 3, 4, 5])];
+        let cut = |runs: &[Run]| cut_off(&whole, runs);
+        let without = |left: &[u64]| side("branch", left);
+        let says = Some("branch lacks rank-2.csv of main, whose other ranks it has");
+        let one = without(&[0, 1, 3, 4, 5]);
+        assert_eq!(cut(std::slice::from_ref(&one)).as_deref(), says);
+        assert_eq!(cut(&[one.clone(), one]).as_deref(), says);
+        let most = cut(&[without(&[3])]).unwrap();
+        assert!(
+            most.contains("lacks rank-0.csv, rank-1.csv, rank-2.csv and 2 more of main"),
+            "{most}"
+        );
+        // Of other names, with a rank of other launches, and with more of them nothing is lost.
+        for other in [&[7, 8][..], &[0, 1, 2, 3, 9], &[0, 1, 2, 3, 4, 5, 6]] {
+            assert_eq!(cut(&[without(other)]), None, "{other:?}");
+        }
     }
 
     /// Of kernels at launches 0, 1 and 2 the last is gone in all runs; one run alone is cut off.
