@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::AnalysisError;
 use super::ceilings::Roofs;
 use crate::catalog::{Catalog, CatalogError, Device, Observed};
-use crate::model::{DeviceHint, Profile, Quantity};
+use crate::model::{DeviceHint, MI350, Profile, Quantity};
 
 /// A device on which launches of the profile ran.
 #[derive(Debug, Clone)]
@@ -209,7 +209,7 @@ pub(super) fn halved_reads(
     of_hint: &[usize],
 ) -> Option<String> {
     let halves = |at: &usize| {
-        devices[*at].device.as_ref().and_then(|device| device.gfx.as_deref()) == Some("gfx950")
+        devices[*at].device.as_ref().and_then(|device| device.gfx.as_deref()) == Some(MI350)
     };
     if !of_hint.iter().any(halves) {
         return None;

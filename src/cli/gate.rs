@@ -320,7 +320,7 @@ fn decided(
             gate::beside(&mut decision, &anchor, &current, (&policy, &setting));
         }
     }
-    // What violates a bound is no yardstick for what comes after it.
+    // Later runs are not compared with one that violates a bound.
     if is_first && decision.outcome == Outcome::Passed {
         baseline.note(first(command, &current, terminal)?);
     }

@@ -77,7 +77,7 @@ fn missing_ranks(part: &Run, whole: &Run) -> Option<String> {
 }
 
 /// Returns the ranks that a run lacks, where those that it has launch as many kernels as in another run: without a file
-/// of each rank there is no time of all.
+/// of each rank the total is not that of the job.
 fn lost_ranks(part: &Run, whole: &Run) -> Option<String> {
     let missing = missing_ranks(part, whole)?;
     let is_there = |(rank, launches)| whole.ranks.get(rank) == Some(launches);

@@ -119,3 +119,42 @@ fn with(own: &Evidence, more: Shift) -> Evidence {
         ..own.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{
+        self, Run,
+        made::{kernel, run},
+    };
+    use crate::units::RelativeChange;
+
+    /// Five runs of ten launches of a millisecond, which differ by up to 0.2% from run to run; the first `slow` of them
+    /// take `factor` times as long.
+    fn side(slow: usize, factor: f64) -> Vec<Run> {
+        let times = |at: usize| -> Vec<f64> {
+            let noise = 1.0 + 0.0005 * at as f64;
+            (0..10).map(|launch| 1e-3 * noise * if launch < slow { factor } else { 1.0 }).collect()
+        };
+        (0..5).map(|at| run(vec![kernel("a", &times(at))])).collect()
+    }
+
+    /// 2 of 10 launches at 1.45× are 9% in sum, and no typical launch is slower.
+    #[test]
+    fn an_own_limit_on_all_launches_holds_where_that_on_one_is_kept() {
+        let verdict = |current: &[Run], limits: Vec<Limit>| {
+            let comparison = compare::compare(&side(0, 1.0), current, &compare::Setting::default());
+            let policy = Policy { limits, ..Policy::default() };
+            judge(&comparison, &comparison.changes[0], &policy).map(|check| check.verdict)
+        };
+        let limit = |metric, worse| Limit::new(metric, RelativeChange::new(worse));
+        let of = |total: f64| vec![limit(Metric::Time, 0.05), limit(Metric::KernelTotal, total)];
+        let few = side(2, 1.45);
+        assert_eq!(verdict(&few, of(0.05)), Some(Verdict::Regression));
+        assert_eq!(verdict(&few, of(0.08)), Some(Verdict::Regression));
+        assert_eq!(verdict(&few, of(0.10)), None);
+        assert_eq!(verdict(&few, Policy::default().limits), None);
+        // Where each launch is slower, the limit on one has said it.
+        assert_eq!(verdict(&side(10, 1.2), of(0.05)), None);
+    }
+}

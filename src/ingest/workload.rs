@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::runs::merged;
 use super::{IngestError, Sample};
-use crate::model::{DeviceHint, Head, Pipe, Profile, Quantity, Reached, Values};
+use crate::model::{DeviceHint, Head, MI350, Pipe, Profile, Quantity, Reached, Values};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, median};
 
 /// Columns that tell the two tables apart.
@@ -23,9 +23,6 @@ const COUNTERS: &str = "rocprof-compute-mi";
 
 /// More GPUs than a machine has.
 const MOST_GPUS: usize = 64;
-
-/// The target whose reads of 128 bytes some counters take for reads of 64.
-const HALVES_READS: &str = "gfx950";
 
 /// Bytes or operations per second in one unit of `roofline.csv`: GB/s and GFLOP/s.
 const GIGA: f64 = 1e9;
@@ -226,7 +223,7 @@ pub(super) fn describe(profile: &mut Profile, machines: &[Machine]) -> Result<()
 fn widen_halved_reads(profile: &mut Profile) {
     for row in 0..profile.launches.len() {
         let device = profile.launches.head(row).device;
-        if profile.devices[device.position()].gfx.as_deref() != Some(HALVES_READS) {
+        if profile.devices[device.position()].gfx.as_deref() != Some(MI350) {
             continue;
         }
         let Some((bytes, origin)) = profile.launches.get(row, Quantity::DramBytes) else {

@@ -37,6 +37,7 @@ use launches::Renumbered;
 pub use launches::{Head, Launch, Launches, Values};
 pub use memory_level::MemoryLevel;
 pub use names::{KernelName, NameId, Names, printable};
+pub(crate) use origin::MI350;
 pub use origin::{Origin, OriginId, OriginKind, Origins};
 pub use pipe::{Engine, Pipe, Precision};
 pub(crate) use positions::Positions;

@@ -42,6 +42,9 @@ impl OriginKind {
     }
 }
 
+/// The AMD target whose reads of 128 bytes some counters take for reads of 64.
+pub(crate) const MI350: &str = "gfx950";
+
 /// The derivation of a value: its kind, the formula in the export's own words, and its uncertainty.
 #[derive(Debug, Clone, Serialize)]
 pub struct Origin {
@@ -82,7 +85,7 @@ impl Origin {
         self
     }
 
-    /// Returns `true` for bytes of AMD counters that take a read of 128 bytes for one of 64 on `gfx950` (MI350): there
+    /// Returns `true` for bytes of AMD counters that take a read of 128 bytes for one of 64 on [`MI350`]: there
     /// `TCC_BUBBLE` stays 0, of which `FETCH_SIZE` is made before ROCm 10.0.
     ///
     /// Source: ROCm Compute Profiler 3.5, "Corrected the formula for metrics related to reads from L2 cache to HBM for

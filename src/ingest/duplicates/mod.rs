@@ -491,7 +491,7 @@ fn is_printed_as_none(quantity: Quantity, one: f64, two: f64) -> bool {
 }
 
 /// Whether figures that differ say nothing against each other: what was counted since is not what shapes say, and a part
-/// of a sum is no more than all of it.
+/// of a sum is at most the whole.
 fn may_be_one_value((one, origin): (f64, &Origin), (two, other): (f64, &Origin)) -> bool {
     let is_stated = |origin: &Origin| origin.kind == OriginKind::Algorithmic;
     let [is_part, is_other_part] = [origin, other].map(|origin| origin.high.is_infinite());

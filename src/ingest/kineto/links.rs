@@ -222,7 +222,7 @@ mod tests {
         // What remains is by the other number: the call of 6 is within operator 8, that of 4 within the second 7.
         let linked = [None, Some(2), Some(2), Some(1), None];
         assert_eq!(expected(&[0, 1]), (linked, [true, false, false, false, true]));
-        // Of ranks with one process number the calls have one correlation, too: nothing tells whose operator it is.
+        // Ranks with one process number share correlations, too, so the launch call does not show whose operator it is.
         let linked = [None, None, Some(2), Some(1), None];
         assert_eq!(expected(&[0, 0]), (linked, [true, true, false, false, true]));
     }

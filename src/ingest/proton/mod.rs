@@ -395,7 +395,7 @@ mod tests {
         let profile = read(&own);
         assert_eq!([of(&profile, 0), of(&profile, 1)], [(None, Some(1e5)), (None, None)]);
         assert_eq!(profile.sources[0].clues, Vec::<String>::new());
-        // Of two kernels nothing tells which did the work.
+        // With two kernels the file does not say which did the work.
         let profile = read(&[scope("split", work, &[kernel("gemm", ""), kernel("reduce", "")])]);
         assert_eq!([of(&profile, 0), of(&profile, 1)], [(None, None); 2]);
         assert_eq!(
