@@ -6,6 +6,7 @@ use super::comparison::{Contribution, ContributionKind, Contributions};
 use super::evidence::{Inferred, Lone, ProposalKind};
 use super::rows::Row;
 use super::sides::{Group, Joined};
+use super::untimed::ROUNDING;
 use crate::units::{Factor, Seconds, median};
 
 /// The parts in order, and what is left of the change.
@@ -16,7 +17,10 @@ pub(super) fn sorted(mut parts: Vec<Contribution>, change_s: Seconds) -> Contrib
         by_size.then_with(|| (&one.name, &one.shape).cmp(&(&two.name, &two.shape)))
     });
     let sum: Seconds = parts.iter().map(|part| part.change_s).sum();
-    Contributions { change_s, parts, rest_s: change_s - sum }
+    let size: Seconds = parts.iter().map(|part| part.before_s + part.after_s).sum();
+    let rest_s = change_s - sum;
+    let is_rounding = rest_s.abs() <= size * ROUNDING;
+    Contributions { change_s, parts, rest_s: if is_rounding { Seconds::ZERO } else { rest_s } }
 }
 
 /// What the parts of a total are counted from.
@@ -28,7 +32,7 @@ pub(super) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// What kernels add that both sides have by name.
+    /// What kernels add that both sides have by name. Those that a run did not time are not in the total.
     pub(super) fn of_rows(&self, rows: &[Row<'_>]) -> Vec<Contribution> {
         let of = |row: &Row<'_>| {
             let more = self.work.get() * row.other_work_of_all(self.work).get().exp();
@@ -44,7 +48,7 @@ impl Parts<'_> {
             let was = Some(row.groups.before.name()).filter(|was| *was != part.name);
             Contribution { kind, was, ..part }
         };
-        rows.iter().map(of).collect()
+        rows.iter().filter(|row| !row.is_untimed()).map(of).collect()
     }
 
     /// What kernels add that are compared as one.

@@ -33,6 +33,7 @@ mod sides;
 mod split;
 mod statistics;
 mod table;
+mod untimed;
 
 pub use comparison::{
     Basis, Common, Comparison, Contribution, ContributionKind, Contributions, Coverage, OddRun,

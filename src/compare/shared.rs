@@ -5,11 +5,11 @@ use super::comparison::{Basis, Common, Split};
 use super::evidence::Evidence;
 use super::odd::{Odd, odd};
 use super::rows::{Moved, Offsets, Row, Shared, Table};
-use super::run::Run;
 use super::shifts;
 use super::sides::{Group, Joined};
 use super::split::split;
 use super::statistics::{Prior, mean, robust_deviation, weighted_median};
+use super::untimed::Untimed;
 use crate::plain::counted;
 use crate::units::{Factor, Seconds, Share, Shift, median};
 
@@ -258,18 +258,19 @@ impl Table<'_> {
         if in_turns { Shift::ZERO } else { self.noise.between_sides() }
     }
 
-    /// The whole run, for the same amount of work.
+    /// The whole run, for the same amount of work: `times` are those of the runs, without kernels that one of them did
+    /// not time.
     pub(super) fn total(
         &self,
-        runs: Both<&[Run]>,
+        times: &Both<Vec<Seconds>>,
         shared: &Shared<'_>,
         other_work: Factor,
     ) -> Total {
         let work = shared.work;
         let mut values = match self.basis {
-            Basis::Time => runs.map(|runs| {
-                let times = runs.iter().map(|run| run.whole_s().get());
-                times.map(|time| (time > 0.0).then(|| time.ln())).collect::<Vec<_>>()
+            Basis::Time => times.as_ref().map(|times| {
+                let log = |time: &Seconds| (*time > Seconds::ZERO).then(|| time.get().ln());
+                times.iter().map(log).collect::<Vec<_>>()
             }),
             Basis::Headroom => self.whole_headrooms(),
         };
@@ -298,11 +299,16 @@ impl Table<'_> {
     }
 
     /// Returns the shift of the whole run with median launches, for one run per side.
-    pub(super) fn total_typical(&self, sides: Both<&Joined<'_>>, work: Factor) -> Option<Shift> {
+    pub(super) fn total_typical(
+        &self,
+        sides: Both<&Joined<'_>>,
+        untimed: &Untimed,
+        work: Factor,
+    ) -> Option<Shift> {
         if self.several() || self.basis == Basis::Headroom {
             return None;
         }
-        let times = sides.map(Joined::typical_time);
+        let times = untimed.typical(sides);
         let are_known = times.iter().all(|time| *time > Seconds::ZERO);
         are_known.then(|| Shift::new((times.after / times.before / work.get()).ln()))
     }
@@ -334,14 +340,17 @@ impl Table<'_> {
 
     /// By how much kernels of which a launch does other work should have changed the total: each by as
     /// much as its work. 1 where work is not normalized.
-    pub(super) fn other_work(&self, work: Factor) -> Factor {
+    pub(super) fn other_work(&self, work: Factor, untimed: &Untimed) -> Factor {
         let more = |row: &Row<'_>| {
             let group = &row.groups.before;
             let share: f64 = group.all().map(|kernel| kernel.share.get()).sum();
             let share = share / group.by_run.len().max(1) as f64;
             share * row.other_work_of_all(work).get().exp_m1()
         };
-        Factor::new(1.0 + self.rows.iter().map(more).sum::<f64>())
+        let timed = self.rows.iter().filter(|row| !row.is_untimed());
+        let share = 1.0 - untimed.share.get();
+        let more: f64 = timed.map(more).sum();
+        Factor::new(1.0 + if share > 0.0 { more / share } else { 0.0 })
     }
 
     /// Fits the prior of the variances of kernels with enough time; only for several runs.
@@ -378,6 +387,7 @@ impl Table<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Run;
     use super::super::made::{kernel, run};
     use super::super::{Comparison, Setting, compare};
     use super::*;

@@ -74,9 +74,12 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     let prior = table.prior(&offsets, common.removed);
     let work = table.work();
     let shared = Shared { offsets: &offsets, common: &common, prior, work };
-    let other_work = table.other_work(work);
-    let total = table.total(runs, &shared, other_work);
+    let untimed = table.untimed();
+    let times = untimed.times(runs);
+    let other_work = table.other_work(work, &untimed);
+    let total = table.total(&times, &shared, other_work);
     let mut notes = notes(baseline, current, &setting.order);
+    notes.extend(untimed.note());
     notes.extend(drift(&total.evidence, &setting.order));
     let counting = counting(&total.odd, runs.map(<[Run]>::len));
     let odd = odd_runs([&total.odd, &odd], runs);
@@ -109,8 +112,9 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
     contributions.extend(parts.of_lone(sides, &lone));
     let Both { before: vanished, after: new } = lone;
     let coverage = table.coverage(runs, sides.before, &together, (&vanished, &proposals));
-    let baseline_side = side(baseline, sides.before.members.len(), &counting.before);
-    let current_side = side(current, sides.after.members.len(), &counting.after);
+    let kernels = sides.map(|side| side.members.len());
+    let baseline_side = side(baseline, &times.before, kernels.before, &counting.before);
+    let current_side = side(current, &times.after, kernels.after, &counting.after);
     let mut doubts = doubts(baseline, current);
     // A check of its own reports less work of the same kind.
     if work.shift().abs() < Shift::new(1e-9) {
@@ -123,7 +127,10 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         odd,
         total: total.evidence,
         total_own: total.own,
-        total_typical: table.total_typical(sides, Factor::new(work.get() * other_work.get())),
+        total_typical: {
+            let work = Factor::new(work.get() * other_work.get());
+            table.total_typical(sides, &untimed, work)
+        },
         work,
         other_work,
         contributions: contributions::sorted(contributions, difference),
@@ -295,12 +302,13 @@ fn is_warmup_partial(run: &Run) -> bool {
 /// Returns what is said of runs that are compared with no others.
 #[must_use]
 pub fn alone(runs: &[Run]) -> Side {
-    side(runs, kernels(runs).len(), &vec![true; runs.len()])
+    let times: Vec<Seconds> = runs.iter().map(Run::whole_s).collect();
+    side(runs, &times, kernels(runs).len(), &vec![true; runs.len()])
 }
 
 /// A side, with the time of those of its runs that count.
-fn side(runs: &[Run], kernels: usize, counting: &[bool]) -> Side {
-    let times: Vec<f64> = runs.iter().map(|run| run.whole_s().get()).collect();
+fn side(runs: &[Run], times: &[Seconds], kernels: usize, counting: &[bool]) -> Side {
+    let times: Vec<f64> = times.iter().map(|time| time.get()).collect();
     let counted: Vec<f64> =
         times.iter().zip(counting).filter(|(_, counts)| **counts).map(|(time, _)| *time).collect();
     let launches: Vec<f64> = runs.iter().map(|run| run.launches as f64).collect();

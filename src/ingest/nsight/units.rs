@@ -29,13 +29,12 @@ pub(super) enum Dimension {
 }
 
 impl Dimension {
-    /// Whether values of this metric can be negative: amounts and counts cannot, but bank conflicts are a
+    /// Whether values of this metric can be negative: amounts, counts and shares cannot, but bank conflicts are a
     /// difference of counters that are collected in different passes.
     pub(super) fn can_be_negative(self, metric: &[u8]) -> bool {
         let is_difference = || metric.windows(9).any(|part| part == b"conflicts");
         match self {
-            Self::Percent => true,
-            Self::Count | Self::CountPerSecond => is_difference(),
+            Self::Percent | Self::Count | Self::CountPerSecond => is_difference(),
             _ => false,
         }
     }

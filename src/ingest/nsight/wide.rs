@@ -501,6 +501,10 @@ mod tests {
         assert!(found.launch(0).value(Quantity::DramBytes).is_none());
         assert!(found.launch(1).duration().is_none());
         assert_eq!(found.launch(1).value(Quantity::DramBytes), Some(5.0));
+        let share = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed";
+        let found = profile(&[TIME, share], &["ns", "%"], &[&["2", "-20"]]);
+        assert_eq!(reasons(&found), ["a percentage cannot be negative"]);
+        assert!(found.launch(0).value(Quantity::DramThroughput).is_none());
     }
 
     /// A spreadsheet's sums stand where units could.

@@ -2,12 +2,14 @@
 
 mod shared;
 mod skipped;
+mod tail;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 #[cfg(feature = "sqlite")]
 use std::path::{Path, PathBuf};
 
+use self::tail::Tail;
 use super::complete::complete;
 use super::decimal::{CONTRADICTED, DecimalSign, Evidence, UNDECIDED};
 use super::error::Fault;
@@ -76,6 +78,10 @@ pub struct Reading<'a> {
     parts: Vec<Source>,
     /// Which export launches belong to: 0 is the file itself, then the parts.
     part: usize,
+    /// How the file ends.
+    tail: Tail,
+    /// Whether a note says that it ends within a row.
+    breaks_off: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -116,7 +122,9 @@ impl<'a> Reading<'a> {
         let mut sample = Sample::new(&head);
         // A whole file may end without a line end.
         sample.truncated &= head.len() as u64 >= SAMPLE;
-        let whole: Box<dyn Read + Send> = Box::new(io::Cursor::new(head).chain(opened.bytes));
+        let tail = Tail::default();
+        let whole = io::Cursor::new(head).chain(opened.bytes);
+        let whole: Box<dyn Read + Send> = Box::new(tail.follow(whole));
         Ok(Self {
             source: Source { path, encoding: opened.encoding, ..Source::default() },
             sample,
@@ -145,6 +153,8 @@ impl<'a> Reading<'a> {
             decimal: options.map.as_ref().and_then(|map| map.decimal).or(options.decimal),
             parts: Vec::new(),
             part: 0,
+            tail,
+            breaks_off: false,
         })
     }
 
@@ -504,7 +514,13 @@ impl<'a> Reading<'a> {
     }
 
     /// Puts what was learnt of the file into the profile, but for what was seen of its devices.
-    pub(super) fn finish(self) -> Observed {
+    pub(super) fn finish(mut self) -> Observed {
+        // Formats without a header close their records.
+        if !self.titles.is_empty() && !self.breaks_off && self.tail.is_in_number() {
+            self.check(
+                "no line end after the last number: if the file was cut off there, digits are missing",
+            );
+        }
         self.profile.sources.push(self.source);
         self.profile.sources.extend(self.parts);
         self.observed

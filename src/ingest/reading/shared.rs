@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::tail::Tail;
 use super::{Bytes, Reading};
 use crate::ingest::lines::{Lines, Understand};
 use crate::ingest::observed::Observed;
@@ -42,6 +43,8 @@ impl<'a> Reading<'a> {
             decimal: None,
             parts: Vec::new(),
             part: 0,
+            tail: Tail::default(),
+            breaks_off: false,
         }
     }
 

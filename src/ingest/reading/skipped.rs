@@ -63,6 +63,7 @@ impl Reading<'_> {
         };
         self.skip(line, None, &text, reason)?;
         if lost == 0 && record.is_astray() {
+            self.breaks_off = true;
             self.check(&format!("the file breaks off in line {line}, within a row: the launches after it are missing"));
         }
         self.source.skips.count += lost;
