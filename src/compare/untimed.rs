@@ -26,7 +26,7 @@ pub(super) struct Untimed {
 impl Row<'_> {
     /// Returns `true` if a kernel of it has no duration in one of the runs that have it.
     pub(super) fn is_untimed(&self) -> bool {
-        self.groups.iter().flat_map(|group| group.all()).any(|kernel| !kernel.is_timed())
+        self.groups.iter().flat_map(Group::all).any(|kernel| !kernel.is_timed())
     }
 }
 
