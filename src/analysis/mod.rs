@@ -237,7 +237,9 @@ pub fn analyze(
     let found = conclude(&setting, options, groups, &|visit| summing.each(visit));
     let (of_row, natures) = summing.into_groups();
     let setup = Setup { profile, basis, of_row, natures };
+    let halved = resolve::halved_reads(profile, &setup.basis.devices, &setup.basis.of_hint);
     let mut analysis = assemble(setup, options, found);
+    analysis.checks.extend(halved);
     analysis.place_beside(profile);
     Ok(analysis)
 }
@@ -340,8 +342,6 @@ fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
     let (threshold, floor, floor_share) = limits(options, ceilings);
     let mut notes = profile.notes.clone();
     notes.extend(described);
-    let halved = resolve::halved_reads(profile, &devices, &of_hint);
-    let checks = profile.checks.iter().cloned().chain(halved).collect();
     let lacking = needs::lacking(profile, &kernels);
     let taxonomy = options.taxonomy.as_deref().unwrap_or_else(|| Taxonomy::builtin());
     let mut analysis = Analysis {
@@ -362,7 +362,7 @@ fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
         kernels,
         groups: Vec::new(),
         notes,
-        checks,
+        checks: profile.checks.clone(),
         unread: profile.unread,
         ranks: None,
         of_hint,

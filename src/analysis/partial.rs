@@ -6,7 +6,7 @@ use super::beside::Beside;
 use super::groups::Groups;
 use super::over_ranks::{KernelRanks, RankFigures, RankId};
 use super::record::{Key, PartKey, Record};
-use super::resolve::{DeviceUse, NamedDevices};
+use super::resolve::{self, DeviceUse, NamedDevices};
 use super::sketch::Sketch;
 use super::summing::{Basis, Summing};
 use super::sums::Sums;
@@ -27,6 +27,8 @@ pub struct Partial {
     groups: Groups,
     /// By group.
     kernels: Vec<Merged>,
+    /// What to check of the bytes of the one profile that it was made of.
+    halved_reads: Option<String>,
 }
 
 /// What is known of a kernel.
@@ -92,6 +94,7 @@ impl Partial {
         let mut partial = Self {
             ceilings: Some(basis.ceilings),
             groups: Groups::new(options.taxonomy.clone()),
+            halved_reads: resolve::halved_reads(profile, &basis.devices, &basis.of_hint),
             ..Self::default()
         };
         let mut times = times.into_iter();
@@ -126,6 +129,13 @@ impl Partial {
     pub fn contradiction(&self) -> Option<String> {
         let mut asked = self.devices.iter().filter(|used| used.is_asked);
         asked.find_map(|used| Some(format!("{} ({})", used.contradictions().first()?, used.how)))
+    }
+
+    /// Returns what to check of bytes whose counters take long reads of MI350 for shorter ones; nothing of what was
+    /// merged, as documents keep it with the rank.
+    #[must_use]
+    pub fn halved_reads(&self) -> Option<&str> {
+        self.halved_reads.as_deref()
     }
 
     /// Returns the number of kernels.

@@ -76,7 +76,9 @@ pub fn summarize(
     options: &Options,
 ) -> Result<Gathered, AnalysisError> {
     let partial = Partial::of(profile, &id, catalog, options, options.ceilings)?;
-    let checks = partial.contradiction().into_iter().chain(profile.remarks()).collect();
+    let halved = partial.halved_reads().map(str::to_owned);
+    let checks =
+        partial.contradiction().into_iter().chain(halved).chain(profile.remarks()).collect();
     let rank = Rank { id, figures: partial.figures(), positions: Positions::new(), checks };
     let rows = profile.launches.len() as u64;
     let own_devices = OwnDevice::used(&partial, catalog);

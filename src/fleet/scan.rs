@@ -59,7 +59,8 @@ impl Work<'_> {
         let positions = part.positions.iter();
         let positions = positions.map(|(axis, at)| (axis.as_str().into(), *at)).collect();
         let figures = partial.figures();
-        let checks = profile.checks.as_slice().into();
+        let halved = partial.halved_reads().map(str::to_owned);
+        let checks = profile.checks.iter().cloned().chain(halved).collect();
         Ok((partial, vec![Rank { id, figures, positions, checks }]))
     }
 }

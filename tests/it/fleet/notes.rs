@@ -211,3 +211,38 @@ fn what_was_skipped_is_said_by_tables_and_summaries() {
         assert!(done.stdout.contains(&format!("Check        {said}")), "{name}: {}", done.stdout);
     }
 }
+
+/// `TCC_BUBBLE` stays 0 on MI350, so that its reads of 128 bytes count as 64.
+#[test]
+fn bytes_of_mi350_that_may_be_too_few_are_named_with_their_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |rank: u32| folder.path().join(format!("rank{rank}.csv"));
+    for rank in 0..2 {
+        let table = format!(
+            "Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,TCC_BUBBLE_sum,TCC_EA0_RDREQ_sum,\
+             TCC_EA0_RDREQ_32B_sum,TCC_EA0_WRREQ_sum,TCC_EA0_WRREQ_64B_sum,Start_Timestamp,End_Timestamp\n\
+             0,4,33554432,256,copy,0,8388608,0,16777216,16777216,1000,60100{rank}\n"
+        );
+        fs::write(path(rank), table).unwrap();
+    }
+    let [one, two] = [0, 1].map(|rank| text(&path(rank)));
+    let (table, device) = (text(&folder.path().join("launches")) + "/", ["--device", "MI355X"]);
+    let with_device = |arguments: &[&str]| said(&[arguments, &device].concat());
+    with_device(&["convert", &one, &two, "-o", &table]);
+    let summaries = [0, 1].map(|rank| text(&folder.path().join(format!("{rank}.partial.json"))));
+    for (export, summary) in [&one, &two].into_iter().zip(&summaries) {
+        with_device(&["summarize", export, "-o", summary]);
+    }
+    for found in [said(&["fleet", &table]), said(&["fleet", &summaries[0], &summaries[1]])] {
+        for rank in ["run/0", "run/1"] {
+            assert!(found.contains(&format!("rank {rank}: on MI350, TCC_BUBBLE")), "{found}");
+        }
+        assert_eq!(found.matches("TCC_BUBBLE").count(), 2, "{found}");
+    }
+    // The device of those that do not name it, as the table does not.
+    let table = text(&folder.path().join("others")) + "/";
+    said(&["convert", &one, &two, "-o", &table]);
+    let found = with_device(&["fleet", &table]);
+    assert_eq!(found.matches("rank run/").count(), 2, "{found}");
+    assert!(!said(&["fleet", &table]).contains("TCC_BUBBLE"));
+}
