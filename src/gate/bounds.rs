@@ -41,7 +41,7 @@ pub(super) fn judge(current: &[Run], policy: &Policy) -> Vec<Check> {
 
 fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy) -> Vec<Check> {
     if bound.metric == Metric::Total {
-        let times: Vec<Known> = current.iter().map(|run| Known::exactly(run.whole_s())).collect();
+        let times: Vec<Known> = current.iter().map(total).collect();
         return vec![check(bound, Subject::Run, &times, Some(Share::new(1.0)), policy)];
     }
     let fits = |kernel: &&Kernel| bound.selector.fits(&kernel.0.name, &kernel.0.measured);
@@ -92,6 +92,13 @@ fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy)
         return vec![no_data(bound, Subject::Run, message, policy)];
     }
     checks
+}
+
+/// Returns the time of a run: at least that of the kernels that have one.
+fn total(run: &Run) -> Known {
+    let known = Known::exactly(run.whole_s());
+    let is_open = run.kernels.iter().any(|kernel| !kernel.is_timed());
+    Known { most: if is_open { f64::INFINITY } else { known.most }, ..known }
 }
 
 /// Makes the check of a bound that finds nothing to judge.
@@ -286,6 +293,7 @@ fn broken(bound: &Bound, known: &Known) -> Option<Broken> {
 mod tests {
     use super::super::policy::Selector;
     use super::*;
+    use crate::compare::RunKernel;
     use crate::compare::made::{kernel, run};
     use crate::units::Seconds;
 
@@ -321,6 +329,31 @@ mod tests {
         };
         assert_eq!(message("a"), "share is 0.03%, bound \"cap\" allows at most 0.001%");
         assert_eq!(message("b"), "share is 100.0%, bound \"cap\" allows at most 0.001%");
+    }
+
+    /// 5 ms, and a kernel whose time is unknown: at most 4 ms is certainly broken, at most 6 ms may be.
+    #[test]
+    fn a_total_that_lacks_a_kernel_is_a_lower_bound() {
+        let untimed = RunKernel {
+            timed: 0,
+            measured_s: Seconds::ZERO,
+            samples_s: Vec::new(),
+            ..kernel("b", &[1e-3])
+        };
+        let lacking = [run(vec![kernel("a", &[1e-3; 5]), untimed])];
+        let whole = [run(vec![kernel("a", &[1e-3; 5])])];
+        let verdict = |runs: &[Run], most: f64| {
+            let [check] =
+                &judged(bound(Metric::Total, None, Some(Seconds::new(most).into())), runs)[..]
+            else {
+                panic!("one check")
+            };
+            (check.verdict, check.message.clone())
+        };
+        assert_eq!(verdict(&lacking, 4e-3).0, Verdict::Violation);
+        let told = "total is at least 5.00 ms, bound \"cap\" allows at most 6.00 ms";
+        assert_eq!(verdict(&lacking, 6e-3), (Verdict::Ambiguous, told.to_owned()));
+        assert_eq!(verdict(&whole, 6e-3).0, Verdict::WithinBounds);
     }
 
     /// The verdict on one kernel of 5 launches of 1 ms, of which at least 5 / 2 and at most 5 / 1.5 ms were
