@@ -42,7 +42,11 @@ pub(super) fn judge(current: &[Run], policy: &Policy) -> Vec<Check> {
 fn of_bound(bound: &Bound, kernels: &[Kernel], current: &[Run], policy: &Policy) -> Vec<Check> {
     if bound.metric == Metric::Total {
         let times: Vec<Known> = current.iter().map(total).collect();
-        return vec![check(bound, Subject::Run, &times, Some(Share::new(1.0)), policy)];
+        let mut whole = check(bound, Subject::Run, &times, Some(Share::new(1.0)), policy);
+        if whole.verdict == Verdict::Ambiguous {
+            whole.message.push_str("; not all kernels have durations");
+        }
+        return vec![whole];
     }
     let fits = |kernel: &&Kernel| bound.selector.fits(&kernel.0.name, &kernel.0.measured);
     let meant: Vec<&Kernel> =
@@ -351,7 +355,8 @@ mod tests {
             (check.verdict, check.message.clone())
         };
         assert_eq!(verdict(&lacking, 4e-3).0, Verdict::Violation);
-        let told = "total is at least 5.00 ms, bound \"cap\" allows at most 6.00 ms";
+        let told = "total is at least 5.00 ms, bound \"cap\" allows at most 6.00 ms; not all \
+                    kernels have durations";
         assert_eq!(verdict(&lacking, 6e-3), (Verdict::Ambiguous, told.to_owned()));
         assert_eq!(verdict(&whole, 6e-3).0, Verdict::WithinBounds);
     }
