@@ -97,7 +97,7 @@ fn measured_part(row: &Row<'_>, runs: Both<&[Run]>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::made::{kernel, run};
+    use super::super::made::{kernel, run, untimed};
     use super::super::{Setting, compare};
     use super::*;
 
@@ -106,10 +106,6 @@ mod tests {
         let found = compare(&side(before), &side(after), &Setting::default()).coverage;
         [found.compared, found.unmeasured, found.missing]
             .map(|share| (share.get() * 1000.0).round() / 1000.0)
-    }
-
-    fn untimed(kernel: RunKernel) -> RunKernel {
-        RunKernel { timed: 0, measured_s: Seconds::ZERO, samples_s: Vec::new(), ..kernel }
     }
 
     /// 6 ms of 10 ms are in the kernel that both sides have.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::run::{Run, RunDevice, RunKernel, RunOrigin, SCHEMA, label, share, total};
+use crate::units::Seconds;
 
 /// A kernel with a launch for each of these times, in seconds, of one operation a launch.
 pub(crate) fn kernel(name: &str, times: &[f64]) -> RunKernel {
@@ -17,6 +18,11 @@ pub(crate) fn kernel(name: &str, times: &[f64]) -> RunKernel {
         "savings_s": 0.0, "findings": [], "rows": [0, 1]
     });
     serde_json::from_value(value).unwrap()
+}
+
+/// The same kernel without durations.
+pub(crate) fn untimed(kernel: RunKernel) -> RunKernel {
+    RunKernel { timed: 0, measured_s: Seconds::ZERO, samples_s: Vec::new(), ..kernel }
 }
 
 /// A run of kernels on one device.

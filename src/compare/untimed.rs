@@ -33,36 +33,31 @@ impl Row<'_> {
 impl Table<'_> {
     /// Returns what the totals leave out; nothing where headroom is compared, which is of judged kernels alone.
     pub(super) fn untimed(&self) -> Untimed {
-        let is_left_out = |row: &&Row<'_>| self.basis == Basis::Time && row.is_untimed();
+        let has_time =
+            |row: &Row<'_>| row.groups.iter().flat_map(Group::all).any(RunKernel::is_timed);
+        let is_left_out =
+            |row: &&Row<'_>| self.basis == Basis::Time && row.is_untimed() && has_time(row);
         let rows: Vec<&Row<'_>> = self.rows.iter().filter(is_left_out).collect();
-        let by_run = |later: bool, runs: usize| {
-            let mut times = vec![Seconds::ZERO; runs];
-            for row in &rows {
-                let of_row = side(row, later).times();
-                times.iter_mut().zip(of_row).for_each(|(sum, time)| *sum += Seconds::new(time));
-            }
-            times
+        let mut by_run = self.runs.map(|runs| vec![Seconds::ZERO; runs]);
+        let add = |sums: &mut Vec<Seconds>, times: Vec<f64>| {
+            sums.iter_mut().zip(times).for_each(|(sum, time)| *sum += Seconds::new(time));
         };
-        let typical = |later: bool| {
-            let kernels = rows.iter().flat_map(|row| side(row, later).all());
-            kernels.map(RunKernel::typical_s).sum()
-        };
+        let mut typical = Both::<Seconds>::default();
+        for Row { groups, .. } in &rows {
+            add(&mut by_run.before, groups.before.times());
+            add(&mut by_run.after, groups.after.times());
+            typical.before += groups.before.all().map(RunKernel::typical_s).sum();
+            typical.after += groups.after.all().map(RunKernel::typical_s).sum();
+        }
         let shares = rows.iter().flat_map(|row| row.groups.before.all());
         let share: f64 = shares.map(|kernel| kernel.share.get()).sum();
         Untimed {
             kernels: rows.len(),
-            by_run: Both {
-                before: by_run(false, self.runs.before),
-                after: by_run(true, self.runs.after),
-            },
-            typical: Both { before: typical(false), after: typical(true) },
+            by_run,
+            typical,
             share: Share::new((share / self.runs.before.max(1) as f64).min(1.0)),
         }
     }
-}
-
-fn side<'a, 'b>(row: &'b Row<'a>, later: bool) -> &'b Group<'a> {
-    if later { &row.groups.after } else { &row.groups.before }
 }
 
 /// The rest of a time: rounding may leave something where nothing is left.
@@ -115,15 +110,10 @@ impl Untimed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::made::{kernel, run};
+    use super::super::made::{kernel, run, untimed};
     use super::super::{Comparison, Setting, compare};
     use super::*;
-    use crate::units::Shift;
-
-    fn untimed(kernel: RunKernel) -> RunKernel {
-        let kernel = RunKernel { timed: 0, measured_s: Seconds::ZERO, ..kernel };
-        RunKernel { samples_s: Vec::new(), ..kernel }
-    }
+    use crate::units::{Flops, Shift};
 
     fn compared(before: Vec<RunKernel>, after: Vec<RunKernel>) -> Comparison {
         let side = |kernels| -> [Run; 1] { [run(kernels)] };
@@ -179,5 +169,30 @@ mod tests {
         let found = compared(vec![one()], vec![two()]);
         assert_eq!((found.total.shift, found.total_typical), (Shift::ZERO, None));
         assert!(near(found.baseline.time_s, 0.0) && found.contributions.parts.is_empty());
+    }
+
+    /// 20 to 30 ms, of which one kernel of 10 ms does twice the work: half of what is timed, which explains all. With a
+    /// kernel of 5 ms that the current side did not time, it would be 40%.
+    #[test]
+    fn other_work_is_a_part_of_what_is_timed() {
+        let side = |time: f64, work: f64, rest: RunKernel| -> [Run; 1] {
+            let gemm = kernel("gemm", &[time; 5]);
+            let gemm = RunKernel { flops: Some(Flops::new(5.0 * work)), ..gemm };
+            [run(vec![gemm, kernel("copy", &[2e-3; 5]), rest])]
+        };
+        let beta = || kernel("beta", &[1e-3; 5]);
+        let setting = Setting { normalize_work: true, ..Setting::default() };
+        let found = compare(&side(2e-3, 1.0, beta()), &side(4e-3, 2.0, untimed(beta())), &setting);
+        assert!((found.other_work.get() - 1.5).abs() < 1e-12, "{:?}", found.other_work);
+        assert!(found.total.shift.abs() < Shift::new(1e-12), "{:?}", found.total);
+    }
+
+    /// There is nothing to leave out where neither side has a time.
+    #[test]
+    fn a_kernel_that_no_run_timed_is_not_said_to_be_left_out() {
+        let (a, b) = (|| kernel("alpha", &[1e-3; 5]), || untimed(kernel("beta", &[1e-3; 5])));
+        let found = compared(vec![a(), b()], vec![a(), b()]);
+        assert!(!found.notes.iter().any(|note| note.contains("left out")), "{:?}", found.notes);
+        assert!(near(found.baseline.time_s, 5.0) && near(found.current.time_s, 5.0));
     }
 }

@@ -297,8 +297,7 @@ fn broken(bound: &Bound, known: &Known) -> Option<Broken> {
 mod tests {
     use super::super::policy::Selector;
     use super::*;
-    use crate::compare::RunKernel;
-    use crate::compare::made::{kernel, run};
+    use crate::compare::made::{kernel, run, untimed};
     use crate::units::Seconds;
 
     fn bound(metric: Metric, min: Option<Value>, max: Option<Value>) -> Bound {
@@ -338,13 +337,7 @@ mod tests {
     /// 5 ms, and a kernel whose time is unknown: at most 4 ms is certainly broken, at most 6 ms may be.
     #[test]
     fn a_total_that_lacks_a_kernel_is_a_lower_bound() {
-        let untimed = RunKernel {
-            timed: 0,
-            measured_s: Seconds::ZERO,
-            samples_s: Vec::new(),
-            ..kernel("b", &[1e-3])
-        };
-        let lacking = [run(vec![kernel("a", &[1e-3; 5]), untimed])];
+        let lacking = [run(vec![kernel("a", &[1e-3; 5]), untimed(kernel("b", &[1e-3]))])];
         let whole = [run(vec![kernel("a", &[1e-3; 5])])];
         let verdict = |runs: &[Run], most: f64| {
             let [check] =
