@@ -1,16 +1,30 @@
-//! How long kernels had other kernels beside them on their GPU: then what they leave idle is not idle.
+//! How long kernels had other kernels beside them on their GPU: then what they leave idle is not idle, and the roofs are
+//! not theirs alone.
 
 use std::collections::BTreeMap;
 
-use super::{Analysis, Kernel};
+use super::Kernel;
 use crate::model::{HintId, Launch, Profile, Quantity};
 use crate::units::Seconds;
+
+/// The share of its time beside other computation from which how far a kernel is from its roofs says nothing of it.
+const SHARED: f64 = 0.10;
 
 /// A launch on the timeline of its GPU, in nanoseconds.
 struct Placed {
     start: u64,
     end: u64,
-    kernel: usize,
+    kernel: u32,
+    stream: Option<u32>,
+}
+
+/// How long a kernel ran beside others on its GPU, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Company {
+    /// Beside launches of any kind.
+    pub(super) beside: u64,
+    /// Beside computation in other streams. The next launch of a stream may begin before the last one has ended.
+    pub(super) shared: u64,
 }
 
 /// The launches that have a place in time, by file and GPU. A profiler that measures launch by launch lets nothing else
@@ -19,52 +33,66 @@ struct Placed {
 pub(super) struct Beside(BTreeMap<(u16, HintId), Vec<Placed>>);
 
 impl Beside {
+    /// Returns the launches of a profile, each with its kernel.
+    pub(super) fn of(profile: &Profile, of_row: &[u32]) -> Self {
+        let mut placed = Self::default();
+        if profile.launches.has_starts() {
+            for (launch, kernel) in profile.iter().zip(of_row) {
+                placed.add(&launch, *kernel);
+            }
+        }
+        placed
+    }
+
     /// Adds a launch of a kernel.
-    pub(super) fn add(&mut self, launch: &Launch<'_>, kernel: usize) {
+    pub(super) fn add(&mut self, launch: &Launch<'_>, kernel: u32) {
         let head = &launch.head;
         let Some(start) = head.start else { return };
         let time = launch.value(Quantity::Duration).map_or(0, |time| (time * 1e9).round() as u64);
-        let placed = Placed { start, end: start.saturating_add(time), kernel };
+        let placed = Placed { start, end: start.saturating_add(time), kernel, stream: head.stream };
         self.0.entry((head.source, head.device)).or_default().push(placed);
     }
 
-    /// Returns how long each of so many kernels ran beside others, in nanoseconds.
-    pub(super) fn times(mut self, kernels: usize) -> Vec<u64> {
-        let mut beside = vec![0_u64; kernels];
+    /// Returns how long each of so many kernels ran beside others. `computes` tells computation from communication and
+    /// copies, which are limited by links.
+    pub(super) fn times(
+        mut self,
+        kernels: usize,
+        computes: impl Fn(usize) -> bool,
+    ) -> Vec<Company> {
+        let mut company = vec![Company::default(); kernels];
         for launches in self.0.values_mut() {
-            add_beside(launches, &mut beside);
+            add_company(launches, &computes, &mut company);
         }
-        beside
+        company
     }
 }
 
 impl Kernel {
     /// Sets how long it ran beside others.
-    pub(super) fn place_beside(&mut self, nanoseconds: u64) {
-        if nanoseconds > 0 {
-            let time = Seconds::new(nanoseconds as f64 * 1e-9).min(self.measured);
-            self.extras.get_or_insert_default().beside = time;
+    pub(super) fn place_beside(&mut self, company: Company) {
+        if company.beside > 0 {
+            let time = |time: u64| Seconds::new(time as f64 * 1e-9).min(self.measured);
+            let (beside, shared) = (time(company.beside), time(company.shared));
+            let extras = self.extras.get_or_insert_default();
+            (extras.beside, extras.shared) = (beside, shared);
         }
     }
-}
 
-impl Analysis {
-    /// Sets how long each kernel ran beside others.
-    pub(super) fn place_beside(&mut self, profile: &Profile) {
-        if !profile.launches.has_starts() {
-            return;
-        }
-        let mut placed = Beside::default();
-        self.each_grouped(profile, |kernel, launch| placed.add(launch, kernel));
-        let times = placed.times(self.kernels.len());
-        for (kernel, time) in self.kernels.iter_mut().zip(times) {
-            kernel.place_beside(time);
-        }
+    /// Returns `true` if it shared its GPU with other computation for more than a tenth of its time: how far it is from
+    /// the roofs is then not its own.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.shared() > self.measured * SHARED
     }
 }
 
 /// Adds the time in which each kernel runs beside other launches of one GPU, launches of its own name included.
-fn add_beside(launches: &mut [Placed], beside: &mut [u64]) {
+fn add_company(
+    launches: &mut [Placed],
+    computes: &impl Fn(usize) -> bool,
+    company: &mut [Company],
+) {
     launches.sort_unstable_by_key(|launch| launch.start);
     let mut latest = 0;
     let overlaps = launches.iter().any(|launch| {
@@ -76,23 +104,46 @@ fn add_beside(launches: &mut [Placed], beside: &mut [u64]) {
     if !overlaps {
         return;
     }
-    // All starts and ends in order of time. While one launch runs, the numbers of those that run, combined bit by bit, are
-    // its own. What takes no time has nothing beside it.
-    let mut moments: Vec<(u64, bool, usize)> = Vec::with_capacity(2 * launches.len());
+    // All starts and ends in order of time. What takes no time has nothing beside it.
+    let mut moments: Vec<(u64, bool, u32)> = Vec::with_capacity(2 * launches.len());
     for (number, launch) in launches.iter().enumerate().filter(|(_, one)| one.end > one.start) {
-        moments.push((launch.start, true, number));
-        moments.push((launch.end, false, number));
-        beside[launch.kernel] = beside[launch.kernel].saturating_add(launch.end - launch.start);
+        moments.push((launch.start, true, number as u32));
+        moments.push((launch.end, false, number as u32));
     }
     moments.sort_unstable_by_key(|(at, is_start, _)| (*at, *is_start));
-    let (mut running, mut numbers, mut since) = (0_usize, 0_usize, 0);
+    // Clocks that run while several launches do, and while several streams compute; what they showed when a launch began.
+    let mut clocks = Company::default();
+    let mut begun = vec![Company::default(); launches.len()];
+    let (mut running, mut streams, mut since) = (0_usize, BTreeMap::<Option<u32>, usize>::new(), 0);
     for (at, is_start, number) in moments {
-        if running == 1 {
-            let time = &mut beside[launches[numbers].kernel];
-            *time = time.saturating_sub(at - since);
+        let passed = at - since;
+        clocks.beside += if running > 1 { passed } else { 0 };
+        clocks.shared += if streams.len() > 1 { passed } else { 0 };
+        since = at;
+        let Placed { kernel, stream, .. } = launches[number as usize];
+        let computes = computes(kernel as usize);
+        let begun = &mut begun[number as usize];
+        if is_start {
+            running += 1;
+            *begun = clocks;
+            if computes {
+                *streams.entry(stream).or_default() += 1;
+            }
+            continue;
         }
-        running = if is_start { running + 1 } else { running - 1 };
-        (numbers, since) = (numbers ^ number, at);
+        running -= 1;
+        let company = &mut company[kernel as usize];
+        company.beside = company.beside.saturating_add(clocks.beside - begun.beside);
+        if computes {
+            company.shared = company.shared.saturating_add(clocks.shared - begun.shared);
+            let left = streams.get_mut(&stream).map_or(0, |launches| {
+                *launches -= 1;
+                *launches
+            });
+            if left == 0 {
+                streams.remove(&stream);
+            }
+        }
     }
 }
 
@@ -100,28 +151,42 @@ fn add_beside(launches: &mut [Placed], beside: &mut [u64]) {
 mod tests {
     use super::*;
 
+    fn at(kernel: u32, stream: u32, start: u64, end: u64) -> Placed {
+        Placed { start, end, kernel, stream: Some(stream) }
+    }
+
+    fn company(launches: &mut [Placed], kernels: usize, link: Option<usize>) -> Vec<(u64, u64)> {
+        let mut company = vec![Company::default(); kernels];
+        add_company(launches, &|kernel| Some(kernel) != link, &mut company);
+        company.into_iter().map(|one| (one.beside, one.shared)).collect()
+    }
+
     /// Kernel 0 runs from 0 to 100 and from 200 to 300, kernel 1 from 50 to 80 and from 290 to 400: they share 30 and 10.
     #[test]
     fn what_others_cover_is_counted_once_for_each_kernel() {
-        let at = |kernel, start, end| Placed { start, end, kernel };
-        let mut launches = [at(0, 0, 100), at(1, 50, 80), at(1, 290, 400), at(0, 200, 300)];
-        let mut beside = [0; 2];
-        add_beside(&mut launches, &mut beside);
-        assert_eq!(beside, [40, 40]);
+        let of = |second: u32, link| {
+            let launches = &mut [
+                at(0, 7, 0, 100),
+                at(1, second, 50, 80),
+                at(1, second, 290, 400),
+                at(0, 7, 200, 300),
+            ];
+            company(launches, 2, link)
+        };
+        assert_eq!(of(20, None), [(40, 40), (40, 40)]);
+        // Beside communication, or launches of one stream that overlap, no roofs are shared.
+        assert_eq!(of(20, Some(1)), [(40, 0), (40, 0)]);
+        assert_eq!(of(7, None), [(40, 0), (40, 0)]);
         // Three at a time; launches without length; what touches does not overlap.
-        let mut launches = [
-            at(0, 0, 10),
-            at(1, 10, 20),
-            at(2, 12, 18),
-            at(3, 14, 16),
-            at(1, 15, 15),
-            at(0, 20, 30),
+        let launches = &mut [
+            at(0, 1, 0, 10),
+            at(1, 1, 10, 20),
+            at(2, 2, 12, 18),
+            at(3, 3, 14, 16),
+            at(1, 1, 15, 15),
+            at(0, 1, 20, 30),
         ];
-        let mut beside = [0; 4];
-        add_beside(&mut launches, &mut beside);
-        assert_eq!(beside, [0, 6, 6, 2]);
-        let mut beside = [0; 1];
-        add_beside(&mut [at(0, 0, 10), at(0, 10, 20)], &mut beside);
-        assert_eq!(beside, [0]);
+        assert_eq!(company(launches, 4, None), [(0, 0), (6, 6), (6, 6), (2, 2)]);
+        assert_eq!(company(&mut [at(0, 1, 0, 10), at(0, 2, 10, 20)], 1, None), [(0, 0)]);
     }
 }

@@ -193,12 +193,15 @@ pub(crate) struct Extras {
     pub(super) tool_advice: Box<[KernelAdvice]>,
     /// See [`Kernel::beside`].
     pub(crate) beside: Seconds,
+    /// See [`Kernel::shared`].
+    pub(crate) shared: Seconds,
 }
 
 impl Extras {
     /// Returns it if a kernel has anything of it.
     pub(super) fn kept(self) -> Option<Box<Self>> {
-        let Self { algorithmic, levels, hierarchical, doubt, tool_advice, beside } = &self;
+        // What is shared is beside others.
+        let Self { algorithmic, levels, hierarchical, doubt, tool_advice, beside, .. } = &self;
         let is_empty = algorithmic.is_none()
             && levels.is_empty()
             && hierarchical.is_none()
@@ -240,6 +243,13 @@ impl Kernel {
     #[must_use]
     pub fn beside(&self) -> Seconds {
         self.extras.as_ref().map_or(Seconds::ZERO, |extras| extras.beside)
+    }
+
+    /// Returns the part of the measured time in which other streams of the same GPU computed; zero where no timeline shows
+    /// any.
+    #[must_use]
+    pub fn shared(&self) -> Seconds {
+        self.extras.as_ref().map_or(Seconds::ZERO, |extras| extras.shared)
     }
 
     /// Returns the time of launches that the roofline was not compared with, because nothing is known of their work and

@@ -13,7 +13,11 @@ impl Kernel {
     pub fn meaning(&self) -> String {
         /// Ratio of largest to smallest headroom from which launches are reported as different.
         const WIDE: f64 = 4.0;
-        let mut meaning = by_limiter(self);
+        let mut meaning = if self.is_shared() && self.state != State::NearRoofline {
+            shared(self)
+        } else {
+            by_limiter(self)
+        };
         let judged =
             matches!(self.state, State::Flagged | State::Fair | State::LowImpact | State::Possible);
         if judged
@@ -48,6 +52,14 @@ impl Kernel {
             "operations were not counted"
         }
     }
+}
+
+/// Says that others had a part of the roofs, and how to see how fast the kernel is by itself.
+fn shared(kernel: &Kernel) -> String {
+    let share = 100.0 * (kernel.shared() / kernel.measured);
+    format!(
+        "other streams computed during {share:.0}% of its time and shared the roofs: profile it alone to judge it"
+    )
 }
 
 /// Says which share of its roof a kernel reaches. Shapes may bound its work on both sides.

@@ -54,6 +54,7 @@ use std::sync::Arc;
 pub(crate) use crate::roofline::formula::least_headroom;
 pub use advice::{AdviceSpeedup, KernelAdvice};
 pub use algorithmic::{ClosedForm, ClosedFormError};
+use beside::Beside;
 #[cfg(feature = "gate")]
 pub(crate) use called::Called;
 pub(crate) use called::{fits, is_called};
@@ -104,7 +105,7 @@ use crate::units::{Bytes, ExactSum, Factor, Flops, Seconds};
 use algorithmic::Describer;
 use groups::Groups;
 use shared::Shared;
-use summing::{Basis, Summing};
+use summing::{Basis, Each, Summing};
 use sums::{Part, Sums};
 use verdict::Setting;
 
@@ -234,13 +235,16 @@ pub fn analyze(
     let mut groups = Groups::new(options.taxonomy.clone());
     let setting = basis.setting(profile);
     let summing = Summing::new(setting, &mut groups);
-    let found = conclude(&setting, options, groups, &|visit| summing.each(visit));
+    let company = Beside::of(profile, summing.of_row())
+        .times(groups.keys.len(), |group| groups.computes(group));
+    let found = conclude(&setting, options, groups, &|visit| {
+        summing.each(|group, sums| visit(group, sums, company[group]));
+    });
     let (of_row, natures) = summing.into_groups();
     let setup = Setup { profile, basis, of_row, natures };
     let halved = resolve::halved_reads(profile, &setup.basis.devices, &setup.basis.of_hint);
     let mut analysis = assemble(setup, options, found);
     analysis.checks.extend(halved);
-    analysis.place_beside(profile);
     Ok(analysis)
 }
 
@@ -260,9 +264,6 @@ struct Setup<'p> {
     natures: Vec<Nature<f64>>,
 }
 
-/// Visits the sums of every kernel, in the order of the groups.
-type Each<'a> = &'a dyn Fn(&mut dyn FnMut(usize, &Sums));
-
 /// Returns the verdict on every kernel, whose launches are summed already.
 fn conclude(
     setting: &summing::Setting<'_>,
@@ -279,7 +280,7 @@ fn conclude(
     let mut families = Families::new();
     let mut kernels = Vec::with_capacity(groups.keys.len());
     let (mut reasons, mut quantities) = (Shared::default(), Shared::default());
-    each(&mut |group, sums| {
+    each(&mut |group, sums, company| {
         measured.add(sums.measured.get());
         totals.instrumented += Seconds::new(sums.instrumented.get());
         totals.launches += sums.launches;
@@ -291,13 +292,15 @@ fn conclude(
             (*likely, *most) = (*likely + own.0, *most + own.1);
         }
         let averages = sums.averages(&mut quantities);
-        kernels.push(add_up(profile, sums, (&groups, group), averages));
+        let mut kernel = add_up(profile, sums, (&groups, group), averages);
+        kernel.place_beside(company);
+        kernels.push(kernel);
     });
     totals.measured = Seconds::new(measured.get());
     // There can be as many names as launches: the kernels have them now.
     let heads = groups.into_heads();
     let mut described = Describer::new(&options.closed_forms);
-    each(&mut |group, sums| {
+    each(&mut |group, sums, _| {
         let kernel = &mut kernels[group];
         let device = kernel.device;
         let setting = Setting {
@@ -544,7 +547,7 @@ fn add_up(
                 .map(|_| Seconds::new(part.hierarchical.get())),
             doubt: doubt(part),
             tool_advice: sums.advice.named(profile),
-            beside: Seconds::ZERO,
+            ..Extras::default()
         }
         .kept(),
     }

@@ -1,8 +1,8 @@
 //! The analysis of many profiles, one at a time: sums that merge, and the verdicts once all are in.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use super::beside::Beside;
+use super::beside::{Beside, Company};
 use super::groups::Groups;
 use super::over_ranks::{KernelRanks, RankFigures, RankId};
 use super::record::{Key, PartKey, Record};
@@ -86,7 +86,7 @@ impl Partial {
         let mut times = vec![Sketch::default(); groups.keys.len()];
         let mut placed = Beside::default();
         for (launch, group) in profile.iter().zip(summing.of_row()) {
-            placed.add(&launch, *group as usize);
+            placed.add(&launch, *group);
             if let Some((time, _)) = launch.duration() {
                 times[*group as usize].add(time, u64::from(launch.head.count));
             }
@@ -98,10 +98,10 @@ impl Partial {
             ..Self::default()
         };
         let mut times = times.into_iter();
-        let beside = placed.times(groups.keys.len());
+        let company = placed.times(groups.keys.len(), |group| groups.computes(group));
         summing.each(|group, sums| {
             let mut sums = sums.clone();
-            sums.beside = beside.get(group).copied().unwrap_or_default();
+            sums.company = company.get(group).copied().unwrap_or_default();
             let merged = Merged {
                 row: sums.longest.0,
                 record: Record::of(&mut sums),
@@ -399,20 +399,16 @@ impl Partial {
         let instruments = Instruments::of(&profile);
         let ceilings_reason = "of all parts".to_owned();
         let basis = Basis { devices, of_hint, ceilings, ceilings_reason, instruments };
-        let each = |visit: &mut dyn FnMut(usize, &Sums)| {
+        let each = |visit: &mut dyn FnMut(usize, &Sums, Company)| {
             for (group, merged) in kernels.iter().enumerate() {
-                visit(group, &merged.record.sums(merged.row));
+                let sums = merged.record.sums(merged.row);
+                visit(group, &sums, sums.company);
             }
         };
         let found = conclude(&basis.setting(&profile), options, groups, &each);
         let of_row = (0..kernels.len() as u32).collect();
         let setup = Setup { profile: &profile, basis, of_row, natures };
-        let mut analysis = assemble(setup, options, found);
-        let beside = |one: &Merged| (one.row, one.record.get(Key::Beside));
-        let beside: HashMap<usize, f64> = kernels.iter().map(beside).collect();
-        for kernel in &mut analysis.kernels {
-            kernel.place_beside(beside.get(&kernel.longest).map_or(0, |time| *time as u64));
-        }
+        let analysis = assemble(setup, options, found);
         let spread = kernels.into_iter().map(|merged| (merged.times, merged.ranks)).collect();
         Concluded { profile, analysis, spread }
     }

@@ -61,6 +61,14 @@ impl Reason {
         Self { general: general.into(), own: Own::Times(Factor::new(headroom)) }
     }
 
+    /// Adds what else is to be said, with its leading separator.
+    pub(super) fn push(&mut self, rest: &str) {
+        match &mut self.own {
+            Own::Times(_) => self.general = format!("{}{rest}", self.general).into(),
+            Own::Figures(figures) => *figures = format!("{figures}{rest}").into(),
+        }
+    }
+
     /// Lets it share its general part with the kernels before.
     pub(super) fn share(&mut self, generals: &mut Shared<str>) {
         self.general = generals.of(&self.general);

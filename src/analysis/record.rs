@@ -24,6 +24,8 @@ pub(super) enum Key {
     Longest,
     /// Nanoseconds beside other kernels.
     Beside,
+    /// Nanoseconds beside computation in other streams.
+    Shared,
     Problem(Problem),
     AverageSum(Quantity),
     AverageWeight(Quantity),
@@ -148,7 +150,7 @@ const PART: [PartKey; 26] = [
     PartKey::RooflineLow,
 ];
 
-const WHOLE: [Key; 11] = [
+const WHOLE: [Key; 12] = [
     Key::Launches,
     Key::TimedLaunches,
     Key::Measured,
@@ -160,6 +162,7 @@ const WHOLE: [Key; 11] = [
     Key::Algorithmic,
     Key::Longest,
     Key::Beside,
+    Key::Shared,
 ];
 
 impl PartKey {
@@ -252,6 +255,7 @@ impl Key {
             Self::Algorithmic => "algorithmic".to_owned(),
             Self::Longest => "longest_s".to_owned(),
             Self::Beside => "beside_ns".to_owned(),
+            Self::Shared => "shared_ns".to_owned(),
             Self::Problem(problem) => match problem {
                 Problem::NoTime => "launches_without_time",
                 Problem::Instrumented => "launches_instrumented",
@@ -422,7 +426,8 @@ impl Sums {
             Key::WithoutBandwidth => Place::Flag(&mut self.without_bandwidth),
             Key::Algorithmic => Place::Flag(&mut self.algorithmic),
             Key::Longest => Place::Greatest(&mut self.longest.1),
-            Key::Beside => Place::Count(&mut self.beside),
+            Key::Beside => Place::Count(&mut self.company.beside),
+            Key::Shared => Place::Count(&mut self.company.shared),
             Key::Problem(problem) => Place::Count(self.problems.entry(problem).or_default()),
             Key::AverageSum(quantity) => Place::Sum(&mut self.average_of(quantity).sum),
             Key::AverageWeight(quantity) => Place::Sum(&mut self.average_of(quantity).weights),

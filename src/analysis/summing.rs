@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::beside::Company;
 use super::groups::Groups;
 use super::law::Alike;
 use super::resolve::{self, DeviceUse};
@@ -14,6 +15,9 @@ use crate::model::{Profile, Quantity};
 /// Launches from which the sums of a kernel are kept, of which it then has few for each launch. Those of
 /// the others are made whenever they are asked for.
 const MANY: u32 = 64;
+
+/// Visits the sums of every kernel and how long it ran beside others, in the order of the groups.
+pub(super) type Each<'a> = &'a dyn Fn(&mut dyn FnMut(usize, &Sums, Company));
 
 /// What the launches of a profile are compared with.
 pub(super) struct Basis {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::advice::Gathered;
+use super::beside::Company;
 use super::kernel::Averages;
 use super::law::{Interval, Judged, Times};
 use super::shared::Shared;
@@ -92,8 +93,8 @@ pub(super) struct Sums {
     pub(super) algorithmic: bool,
     pub(super) averages: Vec<Average>,
     pub(super) longest: (usize, f64),
-    /// Nanoseconds in which other kernels ran on the same GPU; set for summaries.
-    pub(super) beside: u64,
+    /// How long other kernels ran on the same GPU; set for summaries.
+    pub(super) company: Company,
     /// Results of the profiler's own rules.
     pub(super) advice: Gathered,
 }

@@ -7,7 +7,7 @@ use super::kernel::Kernel;
 use super::reason::Reason;
 use super::sums::Sums;
 use crate::catalog::CatalogError;
-use crate::law::{self, Bar, Ground, Problem, Uncounted};
+use crate::law::{self, Bar, Ground, Problem, State, Uncounted};
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
 use crate::taxonomy::Kind;
 use crate::units::{self, Bytes, ExactSum, Seconds};
@@ -62,9 +62,26 @@ pub(super) fn conclude(kernel: &mut Kernel, sums: &Sums, setting: &Setting<'_>) 
     kernel.reason = reason(ground, kernel, sums, setting);
     // Whatever the threshold: it labels, and takes no part in what can be won.
     kernel.is_winnable = known.is_winnable(kernel.limiter);
+    if kernel.is_shared() && kernel.state.is_modeled() {
+        share(kernel);
+    }
     if !kernel.state.is_modeled() || !kernel.is_winnable {
         kernel.savings_low = Seconds::ZERO;
         kernel.savings = Seconds::ZERO;
+    }
+}
+
+/// Leaves of a verdict what is true of a kernel that shared its GPU: what it lacks of the roofs others may have had.
+fn share(kernel: &mut Kernel) {
+    kernel.is_winnable = false;
+    let is_far = matches!(kernel.state, State::Flagged | State::LowImpact);
+    if is_far || kernel.state == State::Fair {
+        kernel.confidence = Some(Confidence::Possible);
+        let share = 100.0 * (kernel.shared() / kernel.measured);
+        kernel.reason.push(&format!("; shared the GPU with other kernels {share:.0}% of the time"));
+    }
+    if is_far {
+        kernel.state = State::Possible;
     }
 }
 

@@ -27,13 +27,16 @@ pub(super) fn whole(called: &Called) -> Option<(Work, Option<DataType>)> {
     None
 }
 
+/// Axes that a kernel of Inductor has at most.
+const MOST_AXES: usize = 3;
+
 /// What a kernel of Inductor reads and writes: each tensor once, and no more of it than it has points.
 fn triton(called: &Called) -> Option<Work> {
-    // Of a tensor that has more elements than the kernel has points, any part may be read; others may be read and
-    // written, or read once more for each pass of a reduction.
-    let most = match called.name.split('_').nth(1)? {
-        "poi" | "per" => 2.0,
-        "red" => 4.0,
+    // Tensors may be read and written, or read once more for each pass of a reduction, which has an axis of its own.
+    let (most, fewest_axes) = match called.name.split('_').nth(1)? {
+        "poi" => (2.0, 1),
+        "per" => (2.0, 2),
+        "red" => (4.0, 2),
         _ => return None,
     };
     let tensors: Vec<Tensor> = called.tensors(None);
@@ -41,25 +44,56 @@ fn triton(called: &Called) -> Option<Work> {
         .filter(|at| called.arguments[*at] == Argument::Other)
         .filter_map(|at| called.number(at))
         .collect();
-    // Sizes are those of the axes, or symbols of shapes too: the kernel's are those that some tensor has.
-    let all: f64 = sizes.iter().product();
-    let has = |points: &f64| tensors.iter().any(|tensor| tensor.elements() == *points);
-    let points = [Some(all), sizes.last().copied()].into_iter().flatten().find(has)?;
-    let [mut whole, mut parts, mut parts_whole] = [0.0; 3];
-    for tensor in &tensors {
+    // The axes come last, behind symbols of shapes: as many of them as there are of some tensor.
+    let products = (fewest_axes.min(sizes.len())..=MOST_AXES.min(sizes.len()))
+        .map(|axes| sizes[sizes.len() - axes..].iter().product::<f64>());
+    let products: Vec<f64> = products.collect();
+    let some_of = |tensors: &[&Tensor]| -> Vec<f64> {
+        let is_of = |points: &f64| tensors.iter().any(|tensor| tensor.elements() == *points);
+        products.iter().copied().filter(is_of).collect()
+    };
+    // One point for each element of what is written, which comes last, or first if it is read, too.
+    let is_pointwise = fewest_axes == 1;
+    let written = [tensors.first()?, tensors.last()?];
+    let points = Some(some_of(&written)).filter(|points| is_pointwise && !points.is_empty());
+    let points = points.unwrap_or_else(|| some_of(&tensors.iter().collect::<Vec<_>>()));
+    let first = *points.first()?;
+    // A tensor for fewer axes may be a row that is added, or what is picked of a larger tensor; that of a reduction is a
+    // row.
+    let (fewest, points) = if is_pointwise {
+        (first, points.iter().copied().fold(first, f64::max))
+    } else {
+        (first, first)
+    };
+    let [least, once] = [fewest, points].map(|points| touched(&tensors, points));
+    let (least, once) = (least?, once?);
+    let low = (least.certain / once.bytes * 8.0).floor() / 8.0;
+    let high = eighths(most * once.whole / once.bytes);
+    let basis = Basis::within("each tensor of the kernel once, from shapes", low, high);
+    (once.bytes > 0.0).then(|| Work { flops: None, bytes: Count::new(once.bytes, &basis) })
+}
+
+/// Bytes of the tensors of a kernel with so many points.
+struct Touched {
+    /// Of those that have no more elements than the kernel has points.
+    certain: f64,
+    /// With as many elements as points of the others, of which any part may be read.
+    bytes: f64,
+    /// With all elements of the others.
+    whole: f64,
+}
+
+fn touched(tensors: &[Tensor], points: f64) -> Option<Touched> {
+    let mut touched = Touched { certain: 0.0, bytes: 0.0, whole: 0.0 };
+    for tensor in tensors {
         let (elements, size) = (tensor.elements(), tensor.dtype?.bytes());
         if elements <= points {
-            whole += elements * size;
-        } else {
-            parts += points * size;
-            parts_whole += elements * size;
+            touched.certain += elements * size;
         }
+        touched.bytes += elements.min(points) * size;
+        touched.whole += elements * size;
     }
-    let bytes = whole + parts;
-    let low = (whole / bytes * 8.0).floor() / 8.0;
-    let high = eighths(most * (whole + parts_whole) / bytes);
-    let basis = Basis::within("each tensor of the kernel once, from shapes", low, high);
-    (bytes > 0.0).then(|| Work { flops: None, bytes: Count::new(bytes, &basis) })
+    Some(touched)
 }
 
 /// The pooled look-ups of a list of tables: rows that are picked, and their sums.
@@ -133,13 +167,42 @@ mod tests {
         // A table of 10,000 elements, of which 100 are picked: 800 bytes of 1200 are certain.
         let found = work([name, "[[100, 100], [10, 10], [10, 10], []]", types, values]);
         assert_eq!(bytes(found), Some((1200.0, 0.625, 68.0)));
+        // Rows that are picked of a larger tensor, or a row that is added to it: 16 is the symbol of a size, or an axis.
+        let types = r#"["float", "float", "Scalar", "Scalar"]"#;
+        let found = work([name, "[[4, 16, 10], [40], [], []]", types, r#"["", "", "16", "40"]"#]);
+        assert_eq!(bytes(found), Some((2720.0, 0.0, 2.0)));
+        // A row of 40 that is added to 16 rows, into another tensor; the symbol of a size comes first.
+        let types = r#"["float", "float", "float", "Scalar", "Scalar", "Scalar"]"#;
+        let values = r#"["", "", "", "40", "16", "40"]"#;
+        let found = work([name, "[[16, 40], [40], [16, 40], [], [], []]", types, values]);
+        assert_eq!(bytes(found), Some((5280.0, 1.0, 2.0)));
         // No tensor has as many elements as the kernel has points.
+        let types = r#"["float", "float", "float", "Scalar"]"#;
+        let values = r#"["", "", "", "100"]"#;
         assert_eq!(work([name, "[[9], [9], [9], []]", types, values]), None);
         assert_eq!(
             work(["triton_tem_fused_mm_1", "[[10, 10], [10, 10], [10, 10], []]", types, values]),
             None
         );
         assert_eq!(work([name, "[[10, 10], [10, 10], [10, 10], []]", types, ""]), None);
+    }
+
+    /// A normalization of 16,384 rows of 4,096 with weights, of a shape that is known when it runs: its width is given
+    /// before the axes, and is the size of the weights, too.
+    #[test]
+    fn a_reduction_of_dynamic_shape_moves_its_rows() {
+        let types =
+            r#"["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "Scalar", "Scalar", "Scalar"]"#;
+        let dims = "[[4, 4096, 4096], [4096], [4, 4096, 4096], [], [], []]";
+        let values = r#"["", "", "", "4096", "16384", "4096"]"#;
+        let expected = 2.0 * (2.0 * 16384.0 * 4096.0 + 4096.0);
+        for (name, most) in [
+            ("triton_red_fused_native_layer_norm_1", 4.0),
+            ("triton_per_fused_native_layer_norm_0", 2.0),
+            ("triton_poi_fused_add_0", 2.0),
+        ] {
+            assert_eq!(bytes(work([name, dims, types, values])), Some((expected, 1.0, most)));
+        }
     }
 
     /// 3 tables of 8, 8 and 16 columns, 4 bags each, 120 look-ups.

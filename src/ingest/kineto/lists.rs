@@ -9,8 +9,10 @@ pub(super) struct Listed {
     pub(super) elements: f64,
     /// Operations for each of them.
     pub(super) operations: f64,
-    /// Times that an element is read or written.
+    /// Times that an element is read or written, at least.
     pub(super) passes: f64,
+    /// The same at most: two lists may be one.
+    pub(super) most: f64,
 }
 
 /// The work of an operator on lists of tensors, such as the step of an optimizer.
@@ -36,5 +38,8 @@ pub(super) fn listed(called: &Called) -> Option<Listed> {
         "foreach_addcmul" | "foreach_addcdiv" | "foreach_lerp" => (3.0, lists + 1.0),
         _ => return None,
     };
-    Some(Listed { elements, operations, passes })
+    // Adam squares its gradients so: `_foreach_addcmul_(averages, gradients, gradients)`.
+    let may_square = plain == "foreach_addcmul" && called.are_alike(1, 2);
+    let least = if may_square { passes - 1.0 } else { passes };
+    Some(Listed { elements, operations, passes: least, most: passes })
 }

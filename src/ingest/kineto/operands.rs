@@ -60,6 +60,13 @@ impl Called {
         self.stored.get(at).copied().flatten()
     }
 
+    /// Whether two tensors, or two lists of them, have the same shapes, type and storage, as one that is given twice has.
+    pub(super) fn are_alike(&self, one: usize, two: usize) -> bool {
+        let tensors = |at| self.arguments.get(at).filter(|it| **it != Argument::Other);
+        let [first, second] = [one, two].map(tensors);
+        first.is_some() && first == second && self.stored(one) == self.stored(two)
+    }
+
     /// The name without its namespace and without underscores around it.
     pub(super) fn plain(&self) -> &str {
         self.name.strip_prefix("aten::").unwrap_or(&self.name).trim_matches('_')
@@ -77,7 +84,11 @@ impl Called {
     pub(super) fn tensor(&self, at: usize, fallback: Option<DataType>) -> Option<Tensor> {
         match self.arguments.get(at)? {
             Argument::Tensor(shape, recorded) => {
-                let tensor = Tensor::new(shape.clone(), recorded.or(fallback));
+                let mut shape = shape.clone();
+                if let (Some(DataType::Fp4), Some(last)) = (recorded, shape.last_mut()) {
+                    *last *= 2.0;
+                }
+                let tensor = Tensor::new(shape, recorded.or(fallback));
                 Some(match self.stored(at) {
                     Some(stored) => tensor.storing(stored),
                     None => tensor,
@@ -235,6 +246,8 @@ fn data_type(name: &[u8]) -> Option<DataType> {
         "Half" => DataType::Fp16,
         "BFloat16" => DataType::Bf16,
         name if name.starts_with("Float8_") => DataType::Fp8,
+        // Two to a byte, and one element of the shape.
+        "Float4_e2m1fn_x2" => DataType::Fp4,
         "long int" | "long" | "unsigned long" => DataType::Int64,
         "int" | "unsigned int" => DataType::Int32,
         "short int" | "short" | "unsigned short" => DataType::Int16,

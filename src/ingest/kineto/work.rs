@@ -8,7 +8,7 @@ use super::gathered::Call;
 use super::links::Links;
 use super::lists::{Listed, listed};
 use super::operands::Called;
-use crate::ingest::operators::forms::{Basis, Count, Work};
+use crate::ingest::operators::forms::{Basis, Count, Work, eighths};
 use crate::ingest::operators::kernel::{Kernel, TensorCores, lane_pipe};
 use crate::ingest::operators::operator::{Operator, Place};
 use crate::model::{DataType, KernelName, Pipe, Shape};
@@ -255,11 +255,13 @@ fn part(work: Work, share: f64) -> Work {
 /// The part of an operator on lists of tensors that one of its kernels does: as many chunks as blocks.
 fn chunks(listed: Listed, kind: DataType, blocks: &[f64], at: usize) -> Work {
     static ONE: Basis = Basis::exact("elements of all tensors of the lists, from shapes");
+    const SQUARED: Basis =
+        Basis::exact("elements of the tensors of the lists, from shapes; two lists may be one");
     let all: f64 = blocks.iter().sum();
     if !(blocks[at] > 0.0 && all > 0.0) {
         return Work::default();
     }
-    let Listed { elements, operations, passes } = listed;
+    let Listed { elements, operations, passes, most: most_passes } = listed;
     let least = (elements - (all - blocks[at]) * CHUNK).max(0.0);
     let most = (blocks[at] * CHUNK).min(elements);
     let share = elements * blocks[at] / all;
@@ -272,9 +274,11 @@ fn chunks(listed: Listed, kind: DataType, blocks: &[f64], at: usize) -> Work {
     let high = (most / share * 8.0).ceil() / 8.0;
     let shared = Basis::within("share of the lists' elements, by blocks, from shapes", low, high);
     let basis = if blocks[at] == all { &ONE } else { &shared };
+    let squared = Basis { high: eighths(basis.high * most_passes / passes), ..SQUARED };
+    let of_bytes = if most_passes > passes { &Basis { low: basis.low, ..squared } } else { basis };
     Work {
         flops: Count::new(operations * share, basis),
-        bytes: Count::new(passes * kind.bytes() * share, basis),
+        bytes: Count::new(passes * kind.bytes() * share, of_bytes),
     }
 }
 
@@ -320,7 +324,7 @@ mod tests {
     /// 100,000 elements in two chunks by one kernel; 300,000 in five, of which two kernels do four and one.
     #[test]
     fn kernels_over_lists_share_the_elements_by_their_blocks() {
-        let listed = |elements| Listed { elements, operations: 1.0, passes: 3.0 };
+        let listed = |elements| Listed { elements, operations: 1.0, passes: 3.0, most: 3.0 };
         let one = chunks(listed(100_000.0), DataType::Fp32, &[2.0], 0);
         assert_eq!(one.bytes.unwrap().value, 1_200_000.0);
         assert_eq!((one.flops.unwrap().value, one.bytes.unwrap().basis.high), (100_000.0, 1.0));
@@ -333,6 +337,10 @@ mod tests {
         assert_eq!((large.basis.low, large.basis.high), (0.875, 1.125));
         assert_eq!(chunks(listed(300_000.0), DataType::Fp32, &[2.0], 0), Work::default());
         assert_eq!(chunks(listed(3.0), DataType::Fp32, &[0.0], 0), Work::default());
+        // Two lists that may be one: 1.2 MB, or 1.6 MB, which is 1.33 times as much.
+        let squared = Listed { most: 4.0, ..listed(100_000.0) };
+        let bytes = chunks(squared, DataType::Fp32, &[2.0], 0).bytes.unwrap();
+        assert_eq!((bytes.value, bytes.basis.low, bytes.basis.high), (1_200_000.0, 1.0, 1.375));
     }
 
     #[test]

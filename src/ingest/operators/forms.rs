@@ -123,8 +123,8 @@ pub(in crate::ingest) fn product(batch: Option<f64>, params: &Params, size: f64)
     // Of a stack that was expanded, or a row, less is stored.
     let stored = |key, all| params.number(key).unwrap_or(all);
     let operands = size * (stored("a", batch * m * k) + stored("b", batch * n * k));
-    if let Some(scales) = params.number("scales") {
-        return Some(scaled(operations, operands + 4.0 * scales, outputs, params.number("out")));
+    if let Some(scales) = params.number("scale_bytes") {
+        return Some(scaled(operations, operands + scales, outputs, params.number("out")));
     }
     let all = operands + params.number("out").unwrap_or(size) * outputs;
     Some(match params.number("c") {
@@ -146,10 +146,10 @@ fn with_added(operations: f64, all: f64, added: f64, outputs: f64, params: &Para
     Work { flops: Count::new(operations, &FLOPS), bytes: Count::new(least, &bytes) }
 }
 
-/// A product of FP8 operands with scales; the type of its output where that was recorded.
+/// A product of FP8 or FP4 operands with scales; the type of its output where that was recorded.
 fn scaled(operations: f64, operands: f64, outputs: f64, each: Option<f64>) -> Work {
     static FLOPS: Basis = Basis::exact("2·M·N·K from shapes");
-    const BYTES: &str = "M·K + N·K + 4·scales + s·M·N from shapes";
+    const BYTES: &str = "sizes of operands, scales and output from shapes";
     // An output is of one to four bytes.
     let (least, most) = each.map_or((1.0, 4.0), |each| (each, each));
     let bytes = operands + least * outputs;
@@ -184,7 +184,8 @@ pub(in crate::ingest) fn embedding_bag(params: &Params) -> Option<Work> {
     let [indices, table, offsets] = params.tensors.get(..3)? else { return None };
     let [_, width] = *table.shape.as_slice() else { return None };
     let (picked, lists) = (indices.elements() * width, offsets.elements());
-    let rows = table.dtype?.bytes() * (picked + lists * width);
+    // Rows of a small table are picked again and again, and read once.
+    let rows = table.dtype?.bytes() * (picked.min(table.elements()) + lists * width);
     Some(Work::new(picked, &ADDED, indices.bytes()? + offsets.bytes()? + rows, &BYTES))
 }
 
@@ -422,6 +423,16 @@ pub(in crate::ingest) fn broadcasting(
     Some(Work::new(flops, per_element(cost), inputs + written, &OPERANDS))
 }
 
+/// The same where two operands of this size may be one tensor, which is then read once.
+pub(in crate::ingest) fn squaring(work: Work, operand: f64) -> Work {
+    const BYTES: &str = "sizes of inputs and output from shapes; two alike may be one";
+    let once = |bytes: Count| {
+        let least = bytes.value - operand;
+        Count::new(least, &Basis::within(BYTES, 1.0, eighths(bytes.value / least)))
+    };
+    Work { bytes: work.bytes.and_then(once), ..work }
+}
+
 /// Bytes of an element of the results that floating-point functions have for elements of this type.
 fn of_floats(dtype: DataType) -> f64 {
     if is_float(dtype) { dtype.bytes() } else { DataType::Fp32.bytes() }
@@ -471,18 +482,19 @@ pub(in crate::ingest) fn moved(bytes: f64) -> Work {
     Work::new(0.0, &NO_OPERATIONS, bytes, &BYTES)
 }
 
-/// A table look-up, or the scatter of its gradient.
+/// A table look-up, or the scatter of its gradient. Of a table with fewer rows than are picked each is read once.
 pub(in crate::ingest) fn embedding(params: &Params, backward: bool) -> Option<Work> {
     static ADDED: Basis = Basis::exact("one addition for each scattered element, from shapes");
-    static SCATTERED: Basis = Basis::exact("3·s·indices·width from shapes");
+    static SCATTERED: Basis = Basis::exact("s·(indices + 2·min(indices, rows))·width from shapes");
     let [indices, table] = params.tensors.get(..2)? else { return None };
     let [_, width] = *table.shape.as_slice() else { return None };
     let picked = indices.elements() * width;
-    let bytes = table.dtype?.bytes() * picked;
+    let size = table.dtype?.bytes();
+    let met = picked.min(table.elements());
     Some(if backward {
-        Work::new(picked, &ADDED, 3.0 * bytes, &SCATTERED)
+        Work::new(picked, &ADDED, size * (picked + 2.0 * met), &SCATTERED)
     } else {
-        moved(indices.bytes()? + 2.0 * bytes)
+        moved(indices.bytes()? + size * (met + picked))
     })
 }
 

@@ -237,11 +237,16 @@ impl Kernel {
             (Engine::Matrix, _) | (Engine::Silent | Engine::Hidden, TensorCores::Listed) => {
                 self.matrix(recorded)
             }
-            // These libraries have no FP16 or INT8 product on CUDA cores.
+            // These libraries have products on CUDA cores for FP32 and FP64 alone.
             (Engine::Hidden, _) => match self.operand.or(recorded) {
-                Some(Precision::Fp16 | Precision::Bf16 | Precision::Int8 | Precision::Tf32) => {
-                    self.matrix(recorded)
-                }
+                Some(
+                    Precision::Fp16
+                    | Precision::Bf16
+                    | Precision::Fp8
+                    | Precision::Fp4
+                    | Precision::Int8
+                    | Precision::Tf32,
+                ) => self.matrix(recorded),
                 _ => Pipe::Unstated,
             },
             (Engine::Silent, TensorCores::NotListed) => vector(recorded),
@@ -259,6 +264,7 @@ impl Kernel {
             Some(Precision::Fp32) => Pipe::Fp32Matrix,
             Some(Precision::Fp64) => Pipe::Fp64Matrix,
             Some(Precision::Fp8) => Pipe::Fp8Matrix,
+            Some(Precision::Fp4) => Pipe::Fp4Matrix,
             Some(Precision::Int8) => Pipe::Int8Matrix,
             _ => Pipe::Unstated,
         }
@@ -462,6 +468,14 @@ mod tests {
     }
 
     /// FlashAttention's template arguments name CUTLASS, whose name alone is that of a convolution.
+    /// CUTLASS has products of few bits on matrix units alone, and those of FP32 on both.
+    #[test]
+    fn a_library_has_products_of_few_bits_on_matrix_units() {
+        let of = |dtype| pipe("cutlass::device_kernel<GemmUniversal<int>>", Some(dtype), Unknown);
+        assert_eq!([DataType::Fp8, DataType::Fp4].map(of), ["fp8_matrix", "fp4_matrix"]);
+        assert_eq!([DataType::Fp32, DataType::Fp64].map(of), ["unstated"; 2]);
+    }
+
     #[test]
     fn attention_is_no_convolution() {
         for name in [

@@ -3,10 +3,10 @@
 use super::forms::{
     Work, Written, adam, batch_norm, bias, broadcasting, broadcasting_gradient, cell, convolution,
     elementwise, embedding, embedding_bag, matmul, moved, ordered, product, reduction, softmax,
-    squared_error,
+    squared_error, squaring,
 };
 use super::moved::Moved;
-use super::params::Params;
+use super::params::{Params, Tensor};
 use crate::model::DataType;
 
 /// How the work of an operator is shared among its kernels.
@@ -199,7 +199,12 @@ impl Kind {
             Self::Chosen => broadcasting(1, operands, Written::Widest),
             Self::Ternary => {
                 let tensors = operands.iter().filter(|tensor| !tensor.shape.is_empty()).cloned();
-                broadcasting(3, &tensors.collect::<Vec<_>>(), Written::Widest)
+                let tensors: Vec<Tensor> = tensors.collect();
+                let work = broadcasting(3, &tensors, Written::Widest)?;
+                match (params.number("maybe_square"), tensors.as_slice()) {
+                    (Some(_), [_, factor, _]) => Some(squaring(work, factor.bytes()?)),
+                    _ => Some(work),
+                }
             }
             Self::Activation(cost) => elementwise(cost, first?, if backward { 3.0 } else { 2.0 }),
             Self::Softmax(cost) => softmax(cost, first?, backward),

@@ -74,7 +74,8 @@ impl Moved {
                 let (dimension, indices) = (params.number("D")?, params.number("I")?);
                 let extent =
                     first.shape.iter().zip(0_u8..).find(|(_, at)| f64::from(*at) == dimension)?.0;
-                2.0 * bytes? / extent * indices + 8.0 * indices
+                // What is picked again and again is read once.
+                bytes? / extent * (indices + indices.min(*extent)) + 8.0 * indices
             }
             Self::Masked => {
                 let mask = params.tensor("M").map_or(elements, Tensor::elements);

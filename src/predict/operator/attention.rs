@@ -2,10 +2,11 @@
 
 use super::{Need, Tensor, count};
 
-/// Queries, keys and values of a fused attention, each of images by rows by heads by width, and which pairs it computes.
+/// Queries, keys and values of a fused attention, each of images by rows by heads by width, which pairs it computes, and
+/// what is added to their scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attended {
-    /// Queries, keys and values.
+    /// Queries, keys and values; then what is stored of a bias that is added to the scores, if there is one.
     pub tensors: Vec<Tensor>,
     /// Which keys a query sees.
     pub seen: Seen,
@@ -78,11 +79,22 @@ impl Attended {
             ..Need::exact(formula, operations, bytes)
         };
         let (operations, bytes) = (all.operations().get(), all.bytes().get());
+        // A bias has a number for each pair of rows; its gradient, which may be wanted, as many.
+        let bias = self.tensors.get(3).map_or(0.0, |bias| bias.elements() * bias.data_type.bytes());
+        let passes = if backward { 2.0 } else { 1.0 };
+        let biased = |need: Need, least: f64| Need {
+            bytes: need.bytes + least * bias,
+            high: (need.bytes + passes * bias) / (need.bytes + least * bias),
+            ..need
+        };
         Some(match self.seen {
-            Seen::All => need("sizes of the attention: all pairs of rows", operations, bytes),
+            Seen::All => {
+                let need = need("sizes of the attention: all pairs of rows", operations, bytes);
+                biased(need, 1.0)
+            }
             Seen::AllOrCausal if nk >= nq => {
                 let formula = "sizes of the attention: all pairs of rows, or half if it is causal";
-                need(formula, operations, bytes).operations_within(0.5, 1.0)
+                biased(need(formula, operations, bytes).operations_within(0.5, 1.0), 0.5)
             }
             Seen::AllOrCausal => return None,
             Seen::Band(band) => {
@@ -94,7 +106,7 @@ impl Attended {
                     "sizes of the attention: pairs of rows up to the diagonal"
                 };
                 (share > 0.0).then_some(())?;
-                need(formula, operations * share, of(seen)?.bytes().get())
+                biased(need(formula, operations * share, of(seen)?.bytes().get()), share)
             }
         })
     }

@@ -121,7 +121,10 @@ pub(super) fn operator(
             }
             // With the underscore of those that overwrite their first operand.
             let spelled = called.name.strip_prefix("aten::").unwrap_or(&called.name);
-            of(spelled, false, &Params::of_tensors(tensors))
+            // Adam squares its gradient so: `addcmul_(grad, grad)`.
+            let may_square = name == "addcmul" && called.are_alike(1, 2);
+            let square = may_square.then_some(("maybe_square", 1.0));
+            of(spelled, false, &Params::of_tensors(tensors).with_sizes(square.as_slice()))
         }
         _ => None,
     }
@@ -166,6 +169,12 @@ fn attended(called: &Called, fallback: Option<DataType>) -> Option<Params> {
     let is_attention = plain.contains("_attention_");
     let places = if plain.ends_with("_backward") { [1, 2, 3] } else { [0, 1, 2] };
     let mut operands = is_attention.then(|| tensors(called, &places, fallback)).flatten()?;
+    let of_scores = match plain {
+        "efficient_attention_forward" | "cudnn_attention_forward" => Some(3),
+        "efficient_attention_backward" => Some(4),
+        "cudnn_attention_backward" => Some(8),
+        _ => None,
+    };
     let seen = match plain {
         "flash_attention_forward" => flash(called, &operands, 8, [11, 12]),
         "flash_attention_backward" => flash(called, &operands, 11, [15, 16]),
@@ -182,6 +191,13 @@ fn attended(called: &Called, fallback: Option<DataType>) -> Option<Params> {
             vec![("before", before), ("after", after), ("offset", offset)]
         }
     };
+    if let Some(at) = of_scores
+        && let Some(bias) = called.tensor(at, fallback).filter(|bias| !bias.shape.is_empty())
+    {
+        // One that is the same for all heads is stored once.
+        let stored = called.stored(at).unwrap_or_else(|| bias.elements());
+        operands.tensors.push(Tensor::new(vec![stored], bias.dtype));
+    }
     Some(operands.with_sizes(&sizes))
 }
 
@@ -268,7 +284,7 @@ fn multiplied(called: &Called, data_type: Option<DataType>) -> Option<(&'static 
             let product = product(shape(1)?, shape(2)?, data_type?)?;
             ("bmm", repeated(called, [1, 2], added(called, product)))
         }
-        "scaled_mm" => ("mm", scaled(called, product(shape(0)?, shape(1)?, data_type?)?)),
+        "scaled_mm" => ("mm", scaled(called, data_type?)?),
         "mv" => ("mm", vector(shape(0)?, shape(1)?, data_type?)?),
         "addmv" => ("mm", vector(shape(1)?, shape(2)?, data_type?)?),
         "linear" => {
@@ -294,12 +310,20 @@ fn added(called: &Called, product: Params) -> Params {
     product.with_sizes(&[("c", c.iter().product())]).with_sizes(beta.as_slice())
 }
 
-/// A product of scaled operands: how many scales it reads, and the size of an element of its output.
-fn scaled(called: &Called, product: Params) -> Params {
-    let out = called.scalar_type(6).map(DataType::bytes);
-    let scales = [2, 3].map(|at| called.shape(at).map_or(1.0, |shape| shape.iter().product()));
-    let out = out.map(|out| ("out", out));
-    product.with_sizes(&[("scales", scales.iter().sum())]).with_sizes(out.as_slice())
+/// A product of scaled operands, with the bytes of its scales and of an element of its output.
+fn scaled(called: &Called, data_type: DataType) -> Option<Params> {
+    // Two elements of FP4 lie in one, along the dimension over which is summed.
+    let packed = if data_type == DataType::Fp4 { 2.0 } else { 1.0 };
+    let ([rows, inner], [same, columns]) = (called.shape(0)?, called.shape(1)?) else {
+        return None;
+    };
+    let product = product(&[*rows, packed * inner], &[packed * same, *columns], data_type)?;
+    let scales = [2, 3].map(|at| {
+        let scale = called.tensor(at, Some(DataType::Fp32));
+        scale.and_then(|scale| scale.bytes()).unwrap_or(DataType::Fp32.bytes())
+    });
+    let out = called.scalar_type(6).map(|out| ("out", out.bytes()));
+    Some(product.with_sizes(&[("scale_bytes", scales.iter().sum())]).with_sizes(out.as_slice()))
 }
 
 /// A reduction over the dimensions that the value at this place lists, with its results and the bytes of each; at most so
@@ -406,6 +430,8 @@ fn convolved(
         Some((input?, filter?, output?))
     };
     match called.plain() {
+        // The transpose of a convolution from its output to its input.
+        "convolution_backward" if called.flag(7) == Some(true) => shapes(called, [0, 2, 1]),
         "convolution_backward" => shapes(called, [1, 2, 0]),
         "cudnn_convolution_backward" | "miopen_convolution_backward" => shapes(called, [0, 2, 1]),
         // Each of them lacks one of the three, which the operator around both has.
@@ -450,7 +476,7 @@ fn convolved(
 
 /// Notes the output of a convolution whose gradient is computed.
 pub(super) fn note_output(outputs: &mut Outputs, called: &Called) {
-    if !called.plain().ends_with("convolution_backward") {
+    if !called.plain().ends_with("convolution_backward") || called.flag(7) == Some(true) {
         return;
     }
     if let Some((input, filter, output)) = convolved(called, None, &Outputs::new()) {

@@ -1,5 +1,7 @@
 //! Work of operators, counted by hand.
 
+mod counted;
+
 use super::*;
 use crate::ingest::kineto::gathered::APART;
 use crate::ingest::operators::kernel::Kernel;
