@@ -6,11 +6,11 @@
 
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 
-use super::{Algorithmic, DeviceUse, Kernel};
-use crate::model::{DataType, Dim3, Engine, OriginKind};
+use super::{Algorithmic, DeviceUse, Kernel, Work};
+use crate::model::{DataType, Dim3, Engine, OriginKind, Pipe};
 use crate::predict::{Arguments, Options, PredictError, form, predict};
 use crate::taxonomy::Kind;
-use crate::units::{Bytes, Flops, Seconds};
+use crate::units::{Bytes, Flops};
 
 /// A closed form that the user assigned to kernels, such as `gemm m={m} n={n} k={k} dtype=fp16` for
 /// the kernels `my_gemm_{m}x{n}x{k}_*`.
@@ -399,15 +399,17 @@ fn times(
     let options = Options { engine, ..Options::default() };
     let Ok(prediction) = predict(arguments, known, &options) else { return };
     let count = launches as f64;
-    let scale = kernel
-        .bytes
-        .zip(kernel.memory_time)
-        .filter(|(bytes, time)| *bytes > Bytes::ZERO && *time > Seconds::ZERO)
-        .map_or(1.0, |(bytes, time)| prediction.bandwidth / (bytes / time));
+    let scale = kernel.bandwidth().map_or(1.0, |roof| prediction.bandwidth / roof);
     algorithmic.memory_time = Some(prediction.t_mem * scale * count);
-    // Peaks follow the clock, and all of them the same.
-    let scale =
-        kernel.work.iter().find_map(|work| Some(known.peak(work.pipe)?.value / work.peak()?));
+    // Peaks follow the clock. Those of other units may be rated at another clock, and reach another share of it.
+    let main = prediction.pipes.first().map(|pipe| pipe.pipe);
+    let scale_of = |work: &Work| Some(known.peak(work.pipe)?.value / work.peak()?);
+    let of = |is_it: &dyn Fn(Pipe) -> bool| {
+        kernel.work.iter().filter(|work| is_it(work.pipe)).find_map(scale_of)
+    };
+    let scale = main.and_then(|main| {
+        of(&|pipe| pipe == main).or_else(|| of(&|pipe| pipe.engine() == main.engine()))
+    });
     algorithmic.math_time = Some(prediction.t_math * scale.unwrap_or(1.0) * count);
 }
 

@@ -150,6 +150,9 @@ fn add_company(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::{Confidence, State};
+    use crate::ingest::{Options, read_text};
+    use crate::session::Session;
 
     fn at(kernel: u32, stream: u32, start: u64, end: u64) -> Placed {
         Placed { start, end, kernel, stream: Some(stream) }
@@ -188,5 +191,60 @@ mod tests {
         ];
         assert_eq!(company(launches, 4, None), [(0, 0), (6, 6), (6, 6), (2, 2)]);
         assert_eq!(company(&mut [at(0, 1, 0, 10), at(0, 2, 10, 20)], 1, None), [(0, 0)]);
+    }
+
+    /// Two kernels on a GPU of 616 GB/s that each read 30.8 MB, 50 µs, in 100 µs, in streams of their own. One after the
+    /// other each could be twice as fast; at the same time they moved 61.6 MB in 100 µs, which is all that there is.
+    #[test]
+    fn the_gap_of_kernels_that_share_a_gpu_is_not_their_own() {
+        let analysis = |second_starts: u64, name: &str, stream: u32| {
+            let mut table =
+                "source,kernel,device_ordinal,launches,stream,start_ns,grid_x,blocks,threads_per_block,duration_s,dram_bytes,flops_fp64_vector,flops_fp32_vector,flops_fp16_vector,flops_fp16_matrix\n"
+                    .to_owned();
+            for at in 0..20 {
+                let start = at * 1_000_000;
+                let second = start + second_starts;
+                table.push_str(&format!(
+                    "run,one,0,1,7,{start},8704,8704,256,1e-4,3.08e7,0,1e6,0,0\nrun,{name},0,1,{stream},{second},8704,8704,256,1e-4,3.08e7,0,1e6,0,0\n"
+                ));
+            }
+            let profile = read_text("table.csv", table.leak(), &Options::default()).unwrap();
+            Session::default().on(Some("RTX 2080 Ti".to_owned())).analyze(&profile).unwrap()
+        };
+        let alone = analysis(100_000, "two", 8);
+        for kernel in &alone.kernels {
+            assert_eq!((kernel.state, kernel.shared()), (State::Flagged, Seconds::ZERO));
+        }
+        assert!(alone.totals.savings > Seconds::ZERO);
+        let beside = analysis(0, "two", 8);
+        for kernel in &beside.kernels {
+            assert_eq!(
+                (kernel.state, kernel.confidence),
+                (State::Possible, Some(Confidence::Possible))
+            );
+            assert!((kernel.shared().get() - 2e-3).abs() < 1e-12 && !kernel.is_winnable);
+            assert_eq!(
+                kernel.reason.to_string(),
+                "2.00× the roofline time; shared the GPU with other kernels 100% of the time"
+            );
+            assert!(kernel.meaning().contains("100% of its time and shared the roofs"));
+        }
+        assert_eq!(
+            (beside.totals.savings, beside.totals.savings_low),
+            (Seconds::ZERO, Seconds::ZERO)
+        );
+        assert!((beside.totals.savings_unproven.get() - 2e-3).abs() < 1e-12);
+        // A tenth may be the end of one and the beginning of the next.
+        let touching = analysis(90_001, "two", 8);
+        assert!(touching.kernels.iter().all(|kernel| kernel.state == State::Flagged));
+        let more = analysis(89_900, "two", 8);
+        assert!(more.kernels.iter().all(|kernel| kernel.state == State::Possible));
+        // Nor are the roofs shared by launches of one stream, or with communication.
+        for other in
+            [analysis(0, "two", 7), analysis(0, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 8)]
+        {
+            let one = other.kernels.iter().find(|kernel| &*kernel.name == "one").unwrap();
+            assert_eq!((one.state, one.shared()), (State::Flagged, Seconds::ZERO));
+        }
     }
 }

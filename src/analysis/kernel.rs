@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::called::folded;
 use super::confidence::Confidence;
+use super::extras::{Doubt, Extras};
 use super::reason::Reason;
 use super::{Algorithmic, KernelAdvice};
 use crate::law::State;
@@ -12,7 +13,9 @@ use crate::model::{
 };
 use crate::roofline::{self, Limiter, formula};
 use crate::taxonomy::{Class, Kind};
-use crate::units::{Bytes, Factor, Flops, FlopsPerByte, FlopsPerSecond, Seconds, Share};
+use crate::units::{
+    Bytes, BytesPerSecond, Factor, Flops, FlopsPerByte, FlopsPerSecond, Seconds, Share,
+};
 
 /// Work of a kernel on one pipe.
 #[derive(Debug, Clone)]
@@ -181,48 +184,6 @@ pub struct Kernel {
     pub(crate) has_tensor_activity: bool,
     /// What only some kernels have.
     pub(crate) extras: Option<Box<Extras>>,
-}
-
-/// What only some kernels have, apart from the others, of which there can be a million.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Extras {
-    pub(super) algorithmic: Option<Box<Algorithmic>>,
-    pub(crate) levels: Box<[LevelTraffic]>,
-    pub(super) hierarchical: Option<Seconds>,
-    pub(super) doubt: Option<Doubt>,
-    pub(super) tool_advice: Box<[KernelAdvice]>,
-    /// See [`Kernel::beside`].
-    pub(crate) beside: Seconds,
-    /// See [`Kernel::shared`].
-    pub(crate) shared: Seconds,
-}
-
-impl Extras {
-    /// Returns it if a kernel has anything of it.
-    pub(super) fn kept(self) -> Option<Box<Self>> {
-        // What is shared is beside others.
-        let Self { algorithmic, levels, hierarchical, doubt, tool_advice, beside, .. } = &self;
-        let is_empty = algorithmic.is_none()
-            && levels.is_empty()
-            && hierarchical.is_none()
-            && doubt.is_none()
-            && tool_advice.is_empty()
-            && *beside == Seconds::ZERO;
-        (!is_empty).then(|| Box::new(self))
-    }
-}
-
-/// What makes sums over the launches of a kernel less than the whole of it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Doubt {
-    /// True if launches that were judged lack bytes or operations that others have: sums over them have no ratio.
-    pub(crate) is_partly_counted: bool,
-    /// Number of launches with operations on any pipe.
-    pub(crate) with_work: u64,
-    /// True if a launch has operations on every pipe.
-    pub(crate) has_all_pipes: bool,
-    /// Part of the roofline time that is certainly needed: counts may be too high.
-    pub(crate) roofline_time_low: Seconds,
 }
 
 /// Largest ratio of a time to what is certainly needed of it that says anything.
@@ -407,10 +368,10 @@ impl Kernel {
         of_kind.peek().is_some().then(|| of_kind.map(|work| work.operations).sum::<Flops>())
     }
 
-    /// Returns FLOPs over bytes; `None` if they are not of the same launches.
+    /// Returns FLOPs over bytes; `None` if they are not of the same launches, or are not all bytes.
     #[must_use]
     pub fn intensity(&self) -> Option<FlopsPerByte> {
-        if self.is_partly_counted() {
+        if self.is_partly_counted() || self.time_of_bytes().is_some() {
             return None;
         }
         let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
@@ -421,11 +382,42 @@ impl Kernel {
     /// memory roof; both are averages over its launches.
     #[must_use]
     pub fn ridge_point(&self) -> Option<FlopsPerByte> {
+        Some(roofline::ridge_point(self.busiest_pipe()?.peak()?, self.bandwidth()?))
+    }
+
+    /// Returns the time of its bytes at the memory roof where its memory time is another one: of launches without bytes,
+    /// or with a part of them, that is how busy DRAM was.
+    #[must_use]
+    pub fn time_of_bytes(&self) -> Option<Seconds> {
+        let other = self.extras.as_ref().and_then(|extras| extras.bandwidth)?;
+        Some(roofline::memory_time(self.bytes?, other))
+    }
+
+    /// Returns the operations of its busiest pipe over bytes, in FLOP/B or OP/B: what stands beside [`Self::ridge_point`],
+    /// which is of that pipe. `None` where [`Self::intensity`] is, or no pipe takes time.
+    #[must_use]
+    pub fn busiest_intensity(&self) -> Option<FlopsPerByte> {
+        if self.is_partly_counted() || self.time_of_bytes().is_some() {
+            return None;
+        }
+        let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
+        Some(self.busiest_pipe()?.operations / bytes)
+    }
+
+    /// Returns the work on the pipe that needs the most time.
+    #[must_use]
+    pub fn busiest_pipe(&self) -> Option<&Work> {
         let busy = self.work.iter().filter(|work| work.time.get() > 0.0);
-        let busiest = busy.max_by(|one, two| one.time.get().total_cmp(&two.time.get()))?;
+        busy.max_by(|one, two| one.time.get().total_cmp(&two.time.get()))
+    }
+
+    /// Returns the memory roof, an average over its launches; `None` without bytes.
+    #[must_use]
+    pub fn bandwidth(&self) -> Option<BytesPerSecond> {
         let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
         let time = self.memory_time.filter(|time| time.get() > 0.0)?;
-        Some(roofline::ridge_point(busiest.peak()?, bytes / time))
+        let other = self.extras.as_ref().and_then(|extras| extras.bandwidth);
+        Some(other.unwrap_or(bytes / time))
     }
 
     /// Returns measured over roofline time.

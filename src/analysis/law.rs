@@ -4,7 +4,7 @@ use super::ceilings::Roofs;
 use crate::law::{self, CeilingSet, Counted, Instrument, Nature, Problem, Reading, Uncounted};
 use crate::model::{Launch, MemoryLevel, Origin, OriginKind, Pipe, Quantity};
 use crate::scalar::Maybe;
-use crate::units::{Bytes, Flops, Seconds};
+use crate::units::{Bytes, BytesPerSecond, Flops, Seconds};
 
 impl Reading<f64> for Launch<'_> {
     #[inline]
@@ -151,7 +151,13 @@ impl Alike {
         instrument: Instrument<f64>,
     ) -> Self {
         let mut law = law::judge(launch, &roofs.law, set, nature, instrument);
-        let judged = untimed(&mut law);
+        let mut judged = untimed(&mut law);
+        // The law derives the time of memory from more than bytes; this is the roof of those that were counted.
+        let roof = roofs.law.dram(launch, set).option();
+        judged.levels[MemoryLevel::Dram as usize] = judged.bytes.map(|bytes| Traffic {
+            bytes,
+            time: roof.map(|roof| bytes / BytesPerSecond::new(roof)),
+        });
         Self { law, judged }
     }
 

@@ -11,6 +11,7 @@ mod confidence;
 mod design;
 mod error;
 mod explain;
+mod extras;
 mod figures;
 mod find;
 mod grouping;
@@ -63,6 +64,7 @@ pub use confidence::Confidence;
 pub use design::Spare;
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
+use extras::{Doubt, Extras};
 pub use figures::{DeviceRow, device_figures, device_rows};
 pub use grouping::{Group, GroupTotals, Target, Worst};
 pub use idle::IdleCauses;
@@ -70,7 +72,6 @@ pub use idle::IdleCauses;
 pub use inputs::compare_inputs;
 pub(crate) use kernel::most_headroom;
 pub use kernel::{Averages, Binding, FARTHEST, Kernel, LevelTraffic, Work};
-use kernel::{Doubt, Extras};
 pub use named::{NAMES_SCHEMA, names};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Use};
@@ -543,9 +544,10 @@ fn add_up(
             algorithmic: None,
             levels: levels(part),
             hierarchical: roofline_time
-                .filter(|_| part.levels.iter().any(|level| level.timed > 0))
+                .filter(|_| part.has_level_times())
                 .map(|_| Seconds::new(part.hierarchical.get())),
             doubt: doubt(part),
+            bandwidth: part.other_bandwidth(),
             tool_advice: sums.advice.named(profile),
             ..Extras::default()
         }

@@ -10,7 +10,7 @@ use super::shared::Shared;
 use crate::law::{Problem, UNTIMED, Uncounted};
 use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
 use crate::roofline;
-use crate::units::{ExactSum, Seconds};
+use crate::units::{BytesPerSecond, ExactSum, Seconds};
 
 /// Traffic of launches at one memory level.
 #[derive(Debug, Default, Clone)]
@@ -233,10 +233,28 @@ impl Part {
         self.most_pipes >= self.work.len() as f64
     }
 
-    /// Returns the time of the traffic at a level other than DRAM; `None` if no launch has it.
+    /// Returns the time of the traffic at a level; `None` if no launch has it.
     pub(super) fn level_time(&self, level: MemoryLevel) -> Option<Seconds> {
         let sum = &self.levels[level as usize];
         (sum.timed > 0).then(|| Seconds::new(sum.time.get()))
+    }
+
+    /// Returns `true` if a level other than DRAM has a time.
+    pub(super) fn has_level_times(&self) -> bool {
+        let mut levels = MemoryLevel::ALL.into_iter().filter(|level| *level != MemoryLevel::Dram);
+        levels.any(|level| self.level_time(level).is_some())
+    }
+
+    /// Returns the memory roof where it is not the bytes over the time of the memory: other launches may have only the
+    /// share of time in which DRAM was busy, and more may be known of a launch than a part of its bytes.
+    pub(super) fn other_bandwidth(&self) -> Option<BytesPerSecond> {
+        /// Sums of many launches are rounded.
+        const SAME: f64 = 1e-6;
+        let counted = self.bytes.get();
+        let roof = counted / self.level_time(MemoryLevel::Dram)?.get();
+        let quotient = counted / self.memory.get();
+        let is_other = self.has_memory && counted > 0.0 && (quotient / roof - 1.0).abs() > SAME;
+        is_other.then(|| BytesPerSecond::new(roof))
     }
 
     /// Returns the sums over the work on a pipe.

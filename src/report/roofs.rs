@@ -35,12 +35,12 @@ impl<Kind: Ord + Copy> Ranges<Kind> {
 /// Returns the bandwidths with which the kernels of a device were compared.
 pub(super) fn bandwidths(kernels: &[Kernel], device: usize) -> Ranges<MemoryLevel> {
     Ranges::of(on(kernels, device).flat_map(|(_, kernel)| {
-        let dram = kernel.bytes.zip(kernel.memory_time);
-        let dram = dram.map(|(bytes, time)| (MemoryLevel::Dram, bytes, time));
-        let others =
-            kernel.levels().iter().filter_map(|one| Some((one.level, one.bytes, one.time?)));
-        let timed = dram.into_iter().chain(others).filter(|(_, _, time)| *time > Seconds::ZERO);
-        timed.map(|(level, bytes, time)| (level, (bytes / time).get())).collect::<Vec<_>>()
+        let dram = kernel.bandwidth().map(|roof| (MemoryLevel::Dram, roof.get()));
+        let others = kernel.levels().iter().filter_map(|one| {
+            let time = one.time.filter(|time| *time > Seconds::ZERO)?;
+            Some((one.level, (one.bytes / time).get()))
+        });
+        dram.into_iter().chain(others).collect::<Vec<_>>()
     }))
 }
 

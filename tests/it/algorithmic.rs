@@ -221,3 +221,64 @@ fn sizes_in_names_reach_the_four_rules() {
     let math = 2.0 * 33_587_986_432.0 / 989.5e12;
     near(&needed["t_math_s"], math, "t_math");
 }
+
+/// 4096³ in BF16 with an epilogue of FP32 on an H100 SXM, whose tensor cores are rated at 1830 MHz and all else at 1980.
+#[test]
+fn the_time_of_a_form_is_that_of_the_units_it_runs_on() {
+    let config =
+        "[[closed-form]]\nkernel = \"gemm\"\nform = \"gemm m=4096 n=4096 k=4096 dtype=bf16\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let operations = 2.0 * f64::from(4096_u32).powi(3);
+    let table = format!(
+        "source,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,sm_clock_hz,dram_bytes,flops_fp32_vector,flops_bf16_matrix\n\
+         run,gemm,0,1,1024,1024,256,220e-6,1.83e9,100.7e6,33.4e6,{operations}\n"
+    );
+    std::fs::write(folder.path().join("run.csv"), table).unwrap();
+    let needed = |ceilings: &str, device: &str| {
+        let options = ["run.csv", "--device", device, "--ceilings", ceilings, "--format", "json"];
+        let run = run(folder.path(), config, &options);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        let kernel = &report["kernels"][0];
+        // What was counted is what is needed, and leaves no room.
+        near(&kernel["algorithmic"]["t_math_s"], kernel["t_math_s"].as_f64().unwrap(), ceilings);
+        kernel["algorithmic"]["t_math_s"].clone()
+    };
+    near(&needed("measured-clock", "H100 SXM5 80GB"), operations / 989.4e12, "at 1830 MHz");
+    // 271.2 TFLOP/s of a product on A100, not the 90% that FP32 reaches.
+    near(&needed("achievable", "A100 SXM4 80GB"), operations / 271.2e12, "achievable");
+}
+
+/// Of ten launches one has its bytes, 200 MB, and all have how busy DRAM was: the roof is that of the device.
+#[test]
+fn the_memory_roof_is_that_of_the_device_where_few_launches_have_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut table = "source,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s,dram_bytes,dram_throughput,flops_fp32_vector,flops_bf16_matrix\n".to_owned();
+    for launch in 0..10 {
+        let bytes = if launch == 0 { "200e6" } else { "" };
+        table.push_str(&format!("run,copy,0,1,1056,1056,256,100e-6,{bytes},0.6,,\n"));
+    }
+    // 20 GFLOP on FP32 and 280 on the tensor cores: 0.30 ms and 0.28 ms, beside 0.45 ms for 1.5 GB.
+    table.push_str("run,fused,0,1,1056,1056,256,1e-3,1.5e9,,20e9,280e9\n");
+    std::fs::write(folder.path().join("run.csv"), table).unwrap();
+    let text = |options: &[&str]| {
+        let all = [&["run.csv", "--device", "H100 SXM5 80GB"], options].concat();
+        let run = run(folder.path(), "", &all);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+        run.stdout
+    };
+    let explained = text(&["--explain", "--kernel", "copy"]);
+    assert!(explained.contains("3.35 TB/s"), "{explained}");
+    // 200 MB ÷ 3.352 TB/s.
+    assert!(
+        explained.contains("200 MB ÷ 3.35 TB/s = 59.7 µs; the rest by how busy DRAM was"),
+        "{explained}"
+    );
+    let full = text(&["--full"]);
+    assert!(full.contains("DRAM 3.35 TB/s"), "{full}");
+    // What stands beside a ridge point is of the same pipe: 20 ÷ 1.5 left of 66.9 ÷ 3.352, as memory limits it.
+    let explained = text(&["--explain", "--kernel", "fused"]);
+    let line = explained.lines().find(|line| line.trim_start().starts_with("I ")).unwrap();
+    assert!(line.contains("13.3 FLOP/B"), "{line}");
+    assert!(line.contains("ridge point P ÷ BW = 20.0 FLOP/B; 200 FLOP/B over all pipes"), "{line}");
+}

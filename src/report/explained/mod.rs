@@ -11,7 +11,7 @@ use crate::model::Origin;
 use crate::roofline;
 use crate::rules::{self, Finding, NOT_ESTIMATED};
 use crate::taxonomy::{Category, Kind};
-use crate::units::{self, Seconds};
+use crate::units::{self, FlopsPerByte, Seconds};
 
 /// One kernel with its arithmetic.
 #[derive(Debug, Clone, Copy)]
@@ -84,22 +84,33 @@ impl Explained<'_> {
     }
 }
 
-/// Arithmetic intensity beside the ridge point.
+/// Arithmetic intensity beside the ridge point, both of the busiest pipe.
 fn intensity(lines: &mut Lines, kernel: &Kernel) {
-    let (Some(flops), Some(bytes), Some(intensity)) =
-        (kernel.flops(), kernel.bytes, kernel.intensity())
-    else {
+    let Some(bytes) = kernel.bytes.map(|bytes| view::si(bytes.get(), "B")) else { return };
+    let whole = kernel.flops().zip(kernel.intensity());
+    let Some((pipe, intensity)) = kernel.busiest_pipe().zip(kernel.busiest_intensity()) else {
+        if let Some((flops, intensity)) = whole {
+            let flops = view::si(flops.get(), "FLOP");
+            let intensity = format!("{} FLOP/B", view::digits(intensity.get()));
+            lines.add("I", intensity, format!("F ÷ B = {flops} ÷ {bytes}"));
+        }
         return;
     };
+    let unit = pipe.pipe.operation();
+    let per_byte = |intensity: FlopsPerByte| view::digits(intensity.get());
     let ridge = kernel.ridge_point().map_or_else(String::new, |ridge| {
-        format!("; ridge point P ÷ BW = {} FLOP/B", view::digits(ridge.get()))
+        format!("; ridge point P ÷ BW = {} {unit}/B", per_byte(ridge))
     });
-    let (flops, bytes) = (view::si(flops.get(), "FLOP"), view::si(bytes.get(), "B"));
-    lines.add(
-        "I",
-        format!("{} FLOP/B", view::digits(intensity.get())),
-        format!("F ÷ B = {flops} ÷ {bytes}{ridge}"),
-    );
+    // The roofs of other pipes have ridge points of their own.
+    let all = whole.filter(|(flops, _)| *flops > pipe.operations * 1.01);
+    let all = all.map_or_else(String::new, |(_, intensity)| {
+        format!("; {} FLOP/B over all pipes", per_byte(intensity))
+    });
+    let operations = view::si(pipe.operations.get(), unit);
+    let is_only = kernel.work.len() == 1 && unit == "FLOP";
+    let of = if is_only { "F".to_owned() } else { format!("F of {}", pipe.pipe.label()) };
+    let intensity = format!("{} {unit}/B", per_byte(intensity));
+    lines.add("I", intensity, format!("{of} ÷ B = {operations} ÷ {bytes}{ridge}{all}"));
 }
 
 /// A finding with the facts behind it and how its time at stake is estimated.
@@ -253,17 +264,17 @@ fn memory(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
         (Some(bytes), Some(memory)) => {
             lines.add("B", view::si(bytes.get(), "B"), origin(explanation.bytes.as_ref()));
             let from = explanation.bandwidth.as_ref().map_or("", |(_, from)| from.as_str());
-            let bandwidth = bytes / memory;
+            let bandwidth = kernel.bandwidth().unwrap_or(bytes / memory);
             lines.add("BW", view::si(bandwidth.get(), "B/s"), from.to_owned());
-            lines.add(
-                "t_mem",
-                time(memory),
-                format!(
-                    "B ÷ BW = {} ÷ {}",
-                    view::si(bytes.get(), "B"),
-                    view::si(bandwidth.get(), "B/s")
-                ),
+            let mut how = format!(
+                "B ÷ BW = {} ÷ {}",
+                view::si(bytes.get(), "B"),
+                view::si(bandwidth.get(), "B/s")
             );
+            if let Some(of_bytes) = kernel.time_of_bytes() {
+                how.push_str(&format!(" = {}; the rest by how busy DRAM was", time(of_bytes)));
+            }
+            lines.add("t_mem", time(memory), how);
         }
         (None, Some(memory)) => {
             lines.add("t_mem", time(memory), "share of DRAM cycles with data × T".to_owned());

@@ -126,11 +126,12 @@ fn arithmetic(kernel: &Kernel) -> Vec<Figure> {
     let time = |time: Seconds| si(time.get(), "s");
     let mut lines = Vec::new();
     if let Some(memory) = kernel.memory_time {
-        let how =
-            kernel.bytes.filter(|_| memory > Seconds::ZERO).map_or_else(String::new, |bytes| {
-                let bandwidth = si((bytes / memory).get(), "B/s");
-                format!("{} ÷ {bandwidth}", si(bytes.get(), "B"))
+        let how = kernel.bytes.zip(kernel.bandwidth()).map_or_else(String::new, |(bytes, roof)| {
+            let rest = kernel.time_of_bytes().map_or_else(String::new, |of_bytes| {
+                format!(" = {}; the rest by how busy DRAM was", time(of_bytes))
             });
+            format!("{} ÷ {}{rest}", si(bytes.get(), "B"), si(roof.get(), "B/s"))
+        });
         lines.push(Figure::new("memory time", time(memory), how));
     }
     for work in kernel.work.iter().filter(|work| work.time > Seconds::ZERO) {
@@ -141,10 +142,13 @@ fn arithmetic(kernel: &Kernel) -> Vec<Figure> {
         let how = format!("{}{peak}", si(work.operations.get(), unit));
         lines.push(Figure::new(format!("{label} time"), time(work.time), how));
     }
-    if let Some((intensity, ridge)) = kernel.intensity().zip(kernel.ridge_point()) {
+    if let (Some(pipe), Some(intensity), Some(ridge)) =
+        (kernel.busiest_pipe(), kernel.busiest_intensity(), kernel.ridge_point())
+    {
         let (intensity, ridge) = (digits(intensity.get()), digits(ridge.get()));
-        let how = format!("ridge point {ridge} FLOP/B");
-        lines.push(Figure::new("intensity", format!("{intensity} FLOP/B"), how));
+        let unit = format!("{}/B", pipe.pipe.operation());
+        let how = format!("ridge point {ridge} {unit}");
+        lines.push(Figure::new("intensity", format!("{intensity} {unit}"), how));
     }
     if let (Some(roofline), Some(ratio)) = (kernel.roofline_time, ratio(kernel)) {
         let bound = if kernel.is_by_busy_time() {

@@ -108,7 +108,7 @@ impl<'a> Entry<'a> {
             self.kernel.state,
             State::NearRoofline | State::LaunchBound | State::NotEnoughData | State::NotRoofline
         );
-        self.finding.is_none() && !needs_none
+        self.finding.is_none() && !needs_none && !self.kernel.is_shared()
     }
 
     /// The name, and how many grids it stands for.

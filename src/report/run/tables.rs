@@ -69,7 +69,8 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             headroom(kernel),
             Cell::text(verdict(kernel)),
             Cell::text(kernel.limiter.label()),
-            per_byte(kernel.intensity()),
+            // Without a pipe that takes time there is no ridge point either.
+            per_byte(kernel.busiest_intensity().or_else(|| kernel.intensity())),
             per_byte(kernel.ridge_point()),
             share(kernel, total),
             savings,

@@ -284,9 +284,9 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// [`Missing`] when the bandwidth is not known.
     pub fn traffic(&self, bytes: Bytes) -> Result<Stake, Missing> {
-        let bandwidth = match (self.kernel.bytes, self.kernel.memory_time) {
-            (Some(all), Some(time)) if time > Seconds::ZERO => all / time,
-            _ => self.device()?.need_bandwidth().map_err(|_| Missing("memory bandwidth"))?,
+        let bandwidth = match self.kernel.bandwidth() {
+            Some(roof) => roof,
+            None => self.device()?.need_bandwidth().map_err(|_| Missing("memory bandwidth"))?,
         };
         let share = crate::roofline::achievable::HBM;
         Ok(Stake::of(bytes / (bandwidth * share), "traffic"))
