@@ -1,6 +1,7 @@
 //! Tells which kernels are faster than the model allows: a figure behind them is wrong.
 
 use crate::analysis::State;
+use crate::model::OriginKind;
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Severity};
 use crate::units::si;
@@ -28,6 +29,7 @@ Profile again with counters and time in the same run.
 
 ## False positives
 Data that stays in L2 between launches needs no memory traffic; bytes from shapes then overcount.
+So they do where two operands are one tensor, as in `x + x`: a trace has their shapes alone.
 
 ## Sources
 *Nsight Compute Profiling Guide*, \"Kernel Replay\" and \"Clock Control\"; S. Williams et al., *Roofline*,
@@ -51,6 +53,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             si(expected, "s")
         )
     });
+    let is_from_shapes =
+        fast.kernels.iter().all(|kernel| kernel.provenance == Some(OriginKind::Algorithmic));
     let message = format!(
         "{count} kernel{plural} ({}) {verb} faster than the roofline allows{times}",
         fast.words()
@@ -66,9 +70,11 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
             "s",
         )
         .evidence("measured time of the longest", first.modeled.get(), "s")
-        .next(
-            "check device, clocks and units, then whether data stayed in L2 or work is overcounted",
-        );
+        .next(if is_from_shapes {
+            "look for operands that are one tensor (x + x), which is read once, and data that stayed in L2; then check device and clocks"
+        } else {
+            "check device, clocks and units, then whether data stayed in L2 or work is overcounted"
+        });
     Ok(vec![finding])
 }
 
