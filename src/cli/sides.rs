@@ -110,7 +110,7 @@ impl<'a> Sides<'a> {
         side.note(reading::left_out(&profile).into_iter().collect());
         let judged = session.judge(&profile)?;
         side.note(judged.caveats());
-        let mut run = judged.run(self.warmup);
+        let mut run = judged.warm_run(self.warmup)?;
         if path.is_dir() {
             run.label = path.display().to_string();
             run.ranks = ranks(path, &run);

@@ -9,7 +9,7 @@ use super::manifest::{MANIFEST, Manifest, PartEntry, ceilings};
 use super::scan::{agree, read};
 use crate::compare::{OverRanks, Run};
 use crate::ingest::IngestError;
-use crate::session::Session;
+use crate::session::{Session, SessionError};
 
 /// Runs of a partitioned launch table, and notes on how they were judged.
 #[derive(Debug, Default)]
@@ -84,8 +84,8 @@ fn without_runs(folder: &Path) -> IngestError {
 /// findings of any of its ranks.
 ///
 /// # Errors
-/// [`IngestError`] if the table has no manifest or does not agree with it, no runs or none of this name, or a part
-/// cannot be read or judged.
+/// [`IngestError`] if the table has no manifest or does not agree with it, no runs or none of this name, a part
+/// cannot be read or judged, or its rows are sums of the launches that `warmup` is to leave out.
 pub fn runs(
     folder: &Path,
     name: Option<&str>,
@@ -172,12 +172,13 @@ impl Job<'_> {
         let profile = read(&path, part.rows)?;
         let device = part.device(self.session.options.device.as_deref());
         let session = self.session.clone().on(device.map(str::to_owned));
-        let judged = session.judge(&profile).map_err(|error| {
+        let failed = |error: SessionError| {
             let help = error.help();
             let error = IngestError::new(path.display(), error.to_string());
             help.into_iter().fold(error, IngestError::help)
-        })?;
-        let mut run = judged.run(self.warmup);
+        };
+        let judged = session.judge(&profile).map_err(failed)?;
+        let mut run = judged.warm_run(self.warmup).map_err(failed)?;
         run.ranks.insert(part.rank.to_string(), run.launches);
         Ok((run, judged.caveats()))
     }

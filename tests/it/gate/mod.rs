@@ -19,6 +19,7 @@ mod sample;
 mod several;
 mod trackers;
 mod unknown;
+mod warmup;
 
 use std::path::Path;
 use std::sync::LazyLock;
