@@ -9,6 +9,7 @@ mod limits;
 mod made;
 mod names;
 mod operators;
+mod ordered;
 mod overcounted;
 mod page;
 mod partial;
