@@ -16,6 +16,7 @@ mod partial;
 mod pipelines;
 mod readers;
 mod reasons;
+mod rehearsed;
 mod sample;
 mod several;
 mod trackers;
