@@ -53,6 +53,22 @@ pub(crate) fn counted(number: u64, one: &str, more: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { more })
 }
 
+/// A key by which `run-2` comes before `run-10`: digits padded.
+#[cfg(feature = "gate")]
+pub(crate) fn natural(text: &str) -> String {
+    let mut key = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        let end = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
+        key.push_str(before);
+        key.push_str(&format!("{:0>20}", &from[..end]));
+        rest = &from[end..];
+    }
+    key.push_str(rest);
+    key
+}
+
 /// Most bytes of a file that people write, such as a configuration.
 pub(crate) const PAGES: u64 = 16 << 20;
 

@@ -50,6 +50,17 @@ pub enum SessionError {
     #[cfg(feature = "frames")]
     #[error(transparent)]
     Inputs(#[from] crate::table::frames::FrameError),
+    /// The first launches of its kernels cannot be left out.
+    #[cfg(feature = "gate")]
+    #[error(
+        "{path} has sums of launches, not single launches, so `--warmup {warmup}` cannot leave out the first"
+    )]
+    Sums {
+        /// The input.
+        path: String,
+        /// How many first launches were to be left out.
+        warmup: u32,
+    },
 }
 
 impl SessionError {
@@ -60,6 +71,12 @@ impl SessionError {
             Self::Analysis(error) => Some(error.help()),
             #[cfg(feature = "frames")]
             Self::Inputs(_) => None,
+            #[cfg(feature = "gate")]
+            Self::Sums { .. } => Some(
+                "give an export with a row for each launch (of Nsight Systems the report \
+                 cuda_gpu_trace), or drop --warmup"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -155,11 +172,23 @@ fn settle(analysis: &mut Analysis, findings: &mut Findings) {
 
 impl Judged<'_> {
     /// Returns the part that is compared with other runs and saved; the first `warmup` launches of
-    /// each kernel are excluded from its times.
+    /// each kernel are excluded from its times, where its rows are single launches.
     #[cfg(feature = "gate")]
     #[must_use]
     pub fn run(&self, warmup: u32) -> Run {
         Run::of(self.profile, &self.analysis, &self.findings, warmup)
+    }
+
+    /// Returns the same as [`Judged::run`], if the first launches can be left out.
+    ///
+    /// # Errors
+    /// [`SessionError::Sums`] if launches are to be left out, and an input has sums of them.
+    #[cfg(feature = "gate")]
+    pub fn warm_run(&self, warmup: u32) -> Result<Run, SessionError> {
+        match self.profile.sums().filter(|_| warmup > 0) {
+            None => Ok(self.run(warmup)),
+            Some(source) => Err(SessionError::Sums { path: source.path.clone(), warmup }),
+        }
     }
 
     /// Returns what makes its figures doubtful, one sentence each: expired waivers, a device that was asked for and that

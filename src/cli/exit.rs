@@ -360,6 +360,10 @@ impl From<SessionError> for Failure {
             SessionError::Analysis(error) => Self::Analysis(error),
             #[cfg(feature = "frames")]
             SessionError::Inputs(error) => Self::usage(error.to_string()),
+            sums @ SessionError::Sums { .. } => {
+                let help = sums.help().unwrap_or_default();
+                Self::usage(sums.to_string()).help(help)
+            }
         }
     }
 }

@@ -13,15 +13,16 @@ use super::exit::{self, Failure};
 use super::held::Held;
 use super::origin::found;
 use super::output::{self, Places};
+use super::self_test::rehearse;
 use super::sides::{self, Sides};
 use super::terminal::Terminal;
 use super::yardstick::Yardstick;
 use super::{baseline, clock, config};
 use crate::compare::Run;
 use crate::config::Config;
-use crate::gate::{self, Action, Outcome, Policy, Rehearsal, Setting};
+use crate::gate::{self, Outcome, Policy, Setting};
 use crate::history::{DEFAULT_NAME, Filter, Store};
-use crate::report::{self, Block, Document, Fact, GATE_OUTPUTS, GateReport, Item, Reported, Style};
+use crate::report::{self, GATE_OUTPUTS, GateReport, Style};
 use crate::units::{RelativeChange, Share};
 
 const GATE_EXAMPLES: &str = "\
@@ -303,7 +304,7 @@ fn decided(
             "give --baseline FILE, or write [[gate.bound]] in rooflint.toml (docs/gate-policy.md)";
         return Err(Failure::usage("gate needs a baseline: --baseline FILE").help(help));
     }
-    let order = ordered(&command.side, baseline.runs.len(), current.len())?;
+    let order = ordered(&command.side, &baseline, current.len())?;
     let setting = Setting { today: Some(clock::now().date()), order, decides: true };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     let word = command.anchor.as_deref().or(policy.anchor.as_deref());
@@ -469,7 +470,7 @@ fn compared(command: &Diff, terminal: &Terminal) -> Result<Decided, Failure> {
     let sides::Side { runs: current, notes, .. } = side.runs(current)?;
     let yardstick = Yardstick::default();
     let mut baseline = side.baseline(baseline, (&current, &yardstick), policy.max_age_days)?;
-    let order = ordered(&command.side, baseline.runs.len(), current.len())?;
+    let order = ordered(&command.side, &baseline, current.len())?;
     let setting = Setting { today: Some(clock::now().date()), order, decides: false };
     let mut decision = gate::judge(&baseline.runs, &current, &policy, &setting);
     baseline.note(notes);
@@ -498,9 +499,15 @@ fn policy(
     Ok((config, policy))
 }
 
-/// The declared order, which must name as many runs as there are.
-fn ordered(side: &Side, baseline: usize, current: usize) -> Result<Vec<bool>, Failure> {
+/// The declared order, which must name as many runs as there are, in an order that is known.
+fn ordered(side: &Side, baseline: &sides::Side, current: usize) -> Result<Vec<bool>, Failure> {
     let Some(Order(order)) = &side.order else { return Ok(Vec::new()) };
+    if let Some(reason) = &baseline.unordered {
+        return Err(Failure::usage(format!("--order needs runs in their order: {reason}")).help(
+            "give the exports of the baseline in the order in which they were taken: --baseline FILE...",
+        ));
+    }
+    let baseline = baseline.runs.len();
     let later = order.iter().filter(|later| **later).count();
     let earlier = order.len() - later;
     if (earlier, later) == (baseline, current) {
@@ -537,62 +544,4 @@ fn write(
         Style { full_names: side.full_names, limit: Some(limit), ..style }
     };
     output::write(places, &report, style, terminal)
-}
-
-/// Shows what the policy makes of known changes in copies of the runs.
-fn rehearse(
-    runs: &[Run],
-    policy: &Policy,
-    slowdown: RelativeChange,
-    terminal: &Terminal,
-) -> Result<(), Failure> {
-    let rehearsals = gate::self_test(runs, policy, slowdown, Some(clock::now().date()));
-    let failed = rehearsals.iter().filter(|rehearsal| !rehearsal.holds).count();
-    let mut document = Document::new("Self-test");
-    let many = report::count(runs.len() as u64, "run", "runs");
-    let copies = format!("known changes in copies of {many}, judged by the policy");
-    document.push(Block::Facts(vec![Fact::new("Self-test", copies)]));
-    let lines = rehearsals.iter().map(|Rehearsal { change, must, outcome, reason, holds }| {
-        let mark = if *holds { "ok" } else { "FAIL" };
-        let reason = report::printable(reason);
-        let detail = format!("must {must}; {}: {reason}", outcome.label());
-        Item::labeled(mark, change.clone()).with(vec![detail])
-    });
-    document.push(Block::List(lines.collect()));
-    let verdict = if failed == 0 {
-        "the policy catches what it must, and nothing else".to_owned()
-    } else {
-        let many = report::count(failed as u64, "change is", "changes are");
-        format!("{many} judged wrong: the gate would miss slowdowns or raise false alarms")
-    };
-    let mut facts = vec![Fact::new("Verdict", verdict)];
-    let limits = &policy.limits;
-    // A later limit on all kernels takes the place of one before it.
-    let is_replaced = |at: usize| {
-        let mut later = limits[at + 1..].iter();
-        later.any(|one| one.metric == limits[at].metric && one.selector.is_everything())
-    };
-    let disarmed =
-        (0..limits.len()).all(|at| limits[at].action < Action::Inconclusive || is_replaced(at));
-    if failed > 0 && disarmed {
-        let next = "no limit of the policy fails the gate: see `action` in docs/gate-policy.md";
-        facts.push(Fact::new("Next", next));
-    } else if failed > 0 {
-        let next = "more runs on each side, or noise floors measured by `rooflint calibrate`, \
-                    reveal smaller slowdowns";
-        facts.push(Fact::new("Next", next));
-    }
-    document.push(Block::Facts(facts));
-    let text = report::written(&Rehearsed(document), "text", &terminal.style());
-    terminal.print(&text.unwrap_or_default())?;
-    if failed == 0 { Ok(()) } else { Err(Failure::Verdict(exit::GATE_FAILED)) }
-}
-
-/// What a self-test found, as a document.
-struct Rehearsed(Document);
-
-impl Reported for Rehearsed {
-    fn document(&self, _: &Style) -> Document {
-        self.0.clone()
-    }
 }

@@ -41,6 +41,7 @@ mod progress;
 mod reading;
 mod rules;
 mod schema;
+mod self_test;
 mod session;
 mod settings;
 mod sides;

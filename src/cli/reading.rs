@@ -206,28 +206,13 @@ fn inputs(reading: &Reading) -> Result<Vec<Input>, Failure> {
     Ok(inputs)
 }
 
-/// A key by which `run-2` comes before `run-10`: digits padded.
-fn natural(text: &str) -> String {
-    let mut key = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (before, from) = rest.split_at(at);
-        let end = from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len());
-        key.push_str(before);
-        key.push_str(&format!("{:0>20}", &from[..end]));
-        rest = &from[end..];
-    }
-    key.push_str(rest);
-    key
-}
-
 /// The files that fit a pattern, in the order of the numbers in their names.
 pub(super) fn fitting(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
     let parts: Vec<Component<'_>> = Path::new(pattern).components().collect();
     let mut found = Vec::new();
     add_fitting(Path::new(""), &parts, &mut found)
         .map_err(|error| Failure::usage(format!("{pattern}: not a pattern: {error}")))?;
-    found.sort_by_cached_key(|path: &PathBuf| natural(&path.to_string_lossy()));
+    found.sort_by_cached_key(|path: &PathBuf| plain::natural(&path.to_string_lossy()));
     found.dedup();
     if found.is_empty() {
         return Err(Failure::Ingest(ingest::IngestError::new(pattern, "no file fits the pattern")));

@@ -110,7 +110,7 @@ impl<'a> Sides<'a> {
         side.note(reading::left_out(&profile).into_iter().collect());
         let judged = session.judge(&profile)?;
         side.note(judged.caveats());
-        let mut run = judged.run(self.warmup);
+        let mut run = judged.warm_run(self.warmup)?;
         if path.is_dir() {
             run.label = path.display().to_string();
             run.ranks = ranks(path, &run);
@@ -135,7 +135,10 @@ fn ranks(folder: &Path, run: &Run) -> BTreeMap<String, u64> {
 /// A run of a partitioned table with the time that its name begins with.
 #[cfg(feature = "frames")]
 fn dated(name: &str, mut run: Run) -> Run {
-    run.origin.saved = Dated::of(name).map(|dated| dated.saved.to_string());
+    if let Some(dated) = Dated::of(name) {
+        run.origin.saved = Some(dated.saved.to_string());
+        run.origin.number = Some(dated.repeat);
+    }
     run
 }
 
@@ -183,6 +186,8 @@ pub(super) struct Side {
     pub(super) notes: Vec<String>,
     /// The first store that was named.
     pub(super) store: Option<Store>,
+    /// Why the order in which its runs were taken is not known, if so.
+    pub(super) unordered: Option<String>,
 }
 
 impl Side {
@@ -354,6 +359,13 @@ fn stored(
     for unreadable in store.unreadable() {
         let path = unreadable.path.display();
         baseline.notes.push(format!("{path} of the store was not read: {}", unreadable.reason));
+    }
+    let unclear = entries.windows(2).find(|pair| !pair[0].is_before(pair[1]));
+    if let Some(&[one, two]) = unclear {
+        baseline.unordered.get_or_insert_with(|| {
+            let folder = store.folder().display();
+            format!("{folder} does not say which of {} and {} is the earlier run", one.id, two.id)
+        });
     }
     let now = clock::now();
     let oldest = entries.iter().filter_map(|entry| entry.age_days(now)).max();

@@ -15,7 +15,6 @@ use crate::units::{ExactSum, Hertz, Seconds};
 /// Sums over the launches of a kernel.
 #[derive(Default)]
 struct Gathered {
-    seen: u64,
     timed: u64,
     measured: ExactSum,
     samples: Vec<f64>,
@@ -27,13 +26,12 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Adds a launch; the first `cold` launches of the kernel have no time.
-    fn add(&mut self, launch: &Launch<'_>, cold: u64) {
+    /// Adds a launch; a cold one has no time.
+    fn add(&mut self, launch: &Launch<'_>, is_cold: bool) {
         let row = launch.row() as u64;
         self.rows = Some([self.rows.map_or(row, |[first, _]| first), row]);
         let executions = u64::from(launch.head.count);
-        self.seen += executions;
-        let Some((time, _)) = launch.duration().filter(|_| self.seen > cold) else { return };
+        let Some((time, _)) = launch.duration().filter(|_| !is_cold) else { return };
         self.timed += executions;
         self.measured.add(time.get() * executions as f64);
         self.averaged |= executions > 1;
@@ -48,16 +46,15 @@ impl Gathered {
 impl Run {
     /// Makes the run of an analyzed profile.
     ///
-    /// The first `warmup` launches of each kernel are left out of its times, as far as it has more.
+    /// The first `warmup` launches of each kernel are left out of its times, as far as it has more. They are the first by
+    /// their starts; without starts they are those of the first rows.
     #[must_use]
     pub fn of(profile: &Profile, analysis: &Analysis, findings: &Findings, warmup: u32) -> Self {
         let mut gathered: Vec<Gathered> =
             analysis.kernels.iter().map(|_| Gathered::default()).collect();
+        let cold = cold(profile, analysis, warmup);
         analysis.each_grouped(profile, |position, launch| {
-            // A kernel of few launches keeps at least one.
-            let launches = analysis.kernels[position].launches;
-            let cold = u64::from(warmup).min(launches.saturating_sub(1));
-            gathered[position].add(launch, cold);
+            gathered[position].add(launch, cold.get(launch.row()).copied().unwrap_or_default());
         });
         let total = total(gathered.iter().map(|kernel| Seconds::new(kernel.measured.get())));
         let found = |position: usize| {
@@ -97,6 +94,34 @@ impl Run {
         }
         .ordered()
     }
+}
+
+/// Returns whether a launch is one of the first of its kernel, by row; nothing where none is left out.
+fn cold(profile: &Profile, analysis: &Analysis, warmup: u32) -> Vec<bool> {
+    if warmup == 0 {
+        return Vec::new();
+    }
+    let mut rows: Vec<Vec<usize>> = analysis.kernels.iter().map(|_| Vec::new()).collect();
+    analysis.each_grouped(profile, |position, launch| rows[position].push(launch.row()));
+    let launches = &profile.launches;
+    let mut cold = vec![false; launches.len()];
+    for (kernel, mut rows) in analysis.kernels.iter().zip(rows) {
+        // Some exports list launches in another order than they ran. Files need not share a clock, so each stays apart.
+        if rows.iter().all(|row| launches.start(*row).is_some()) {
+            rows.sort_by_key(|row| (launches.source(*row), launches.start(*row)));
+        }
+        // A kernel of few launches keeps at least one.
+        let most = u64::from(warmup).min(kernel.launches.saturating_sub(1));
+        let mut seen = 0;
+        for row in rows {
+            seen += u64::from(launches.count(row));
+            if seen > most {
+                break;
+            }
+            cold[row] = true;
+        }
+    }
+    cold
 }
 
 /// Returns the rules that looked at kernels.

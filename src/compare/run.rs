@@ -90,6 +90,10 @@ pub struct RunOrigin {
     pub branch: Option<String>,
     /// Time at which it was saved, as `2026-11-22T05:30:00Z`.
     pub saved: Option<String>,
+    /// Its number among the runs that were saved at that time, in their order; absent in documents of earlier versions,
+    /// which do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
 }
 
 /// A file of a run.

@@ -368,6 +368,7 @@ mod tests {
             commit: Some("abc".to_owned()),
             branch: None,
             saved: Some("2026-11-22T05:30:00Z".to_owned()),
+            number: Some(3),
         };
         run
     }

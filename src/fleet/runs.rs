@@ -9,7 +9,8 @@ use super::manifest::{MANIFEST, Manifest, PartEntry, ceilings};
 use super::scan::{agree, read};
 use crate::compare::{OverRanks, Run};
 use crate::ingest::IngestError;
-use crate::session::Session;
+use crate::plain::natural;
+use crate::session::{Session, SessionError};
 
 /// Runs of a partitioned launch table, and notes on how they were judged.
 #[derive(Debug, Default)]
@@ -47,7 +48,7 @@ pub fn partitioned(path: &Path) -> Option<(PathBuf, Option<String>)> {
     is_table(folder).then(|| (folder.to_owned(), Some(run.to_owned())))
 }
 
-/// Lists the runs of a partitioned launch table in the order of their names; only its manifest is read.
+/// Lists the runs of a partitioned launch table in the order of their names, numbers by value; only its manifest is read.
 ///
 /// # Errors
 /// [`IngestError`] if the manifest cannot be read, or has no runs.
@@ -67,7 +68,9 @@ pub fn listed(folder: &Path) -> Result<Vec<Listed>, IngestError> {
         let name = name.to_owned();
         Listed { name, devices, is_timed }
     });
-    Ok(listed.collect())
+    let mut listed: Vec<Listed> = listed.collect();
+    listed.sort_by_cached_key(|run| natural(&run.name));
+    Ok(listed)
 }
 
 fn without_runs(folder: &Path) -> IngestError {
@@ -75,8 +78,8 @@ fn without_runs(folder: &Path) -> IngestError {
         .help("convert exports into it: rooflint convert FILE... -o FOLDER/")
 }
 
-/// Reads the runs of a partitioned launch table, or the one of this name, in the order of their names. Ranks are read
-/// and judged side by side; one per thread is in memory at a time.
+/// Reads the runs of a partitioned launch table, or the one of this name, in the order of their names, numbers by value.
+/// Ranks are read and judged side by side; one per thread is in memory at a time.
 ///
 /// Without ceilings in the options, `auto` is resolved for each run. Each rank is judged alone: `warmup` first launches
 /// of each kernel in each rank are left out of its times. Sums are those of all ranks; of a kernel with more than 64
@@ -84,8 +87,8 @@ fn without_runs(folder: &Path) -> IngestError {
 /// findings of any of its ranks.
 ///
 /// # Errors
-/// [`IngestError`] if the table has no manifest or does not agree with it, no runs or none of this name, or a part
-/// cannot be read or judged.
+/// [`IngestError`] if the table has no manifest or does not agree with it, no runs or none of this name, a part
+/// cannot be read or judged, or its rows are sums of the launches that `warmup` is to leave out.
 pub fn runs(
     folder: &Path,
     name: Option<&str>,
@@ -109,6 +112,8 @@ pub fn runs(
         return Err(IngestError::new(folder.display(), message)
             .help(format!("its runs: {}", names.join(", "))));
     }
+    let mut parts: Vec<(&str, Vec<&PartEntry>)> = parts.into_iter().collect();
+    parts.sort_by_cached_key(|(name, _)| natural(name));
     let mut all = Runs::default();
     for (of, parts) in parts {
         if name.is_none_or(|name| name == of) {
@@ -172,12 +177,13 @@ impl Job<'_> {
         let profile = read(&path, part.rows)?;
         let device = part.device(self.session.options.device.as_deref());
         let session = self.session.clone().on(device.map(str::to_owned));
-        let judged = session.judge(&profile).map_err(|error| {
+        let failed = |error: SessionError| {
             let help = error.help();
             let error = IngestError::new(path.display(), error.to_string());
             help.into_iter().fold(error, IngestError::help)
-        })?;
-        let mut run = judged.run(self.warmup);
+        };
+        let judged = session.judge(&profile).map_err(failed)?;
+        let mut run = judged.warm_run(self.warmup).map_err(failed)?;
         run.ranks.insert(part.rank.to_string(), run.launches);
         Ok((run, judged.caveats()))
     }

@@ -15,6 +15,7 @@ mod metrics;
 mod policy;
 mod presence;
 mod rehearsal;
+mod self_test;
 mod thresholds;
 mod value;
 mod waive;
@@ -29,5 +30,6 @@ pub use judge::{Setting, judge};
 pub use policy::{
     Action, Bound, CodePlace, GateWaiver, Limit, Metric, Normalize, Policy, Selector,
 };
-pub use rehearsal::{Alarms, Between, Calibration, Grouped, Rehearsal, Seen, calibrate, self_test};
+pub use rehearsal::{Alarms, Between, Calibration, Grouped, Seen, calibrate};
+pub use self_test::{Must, Obstacle, Rehearsal, self_test};
 pub use value::{Allowed, Value};

@@ -1,13 +1,11 @@
-//! Self-test and calibration: copies of runs with an injected change, and pairs of runs of the same
-//! code.
+//! Calibration: pairs of runs of the same code.
 
 use super::decision::{Outcome, Verdict};
 use super::judge::{Setting, judge};
-use super::policy::{Action, Metric, Policy};
+use super::policy::{Metric, Policy};
 use super::thresholds::COUNTING_SHARE;
 use crate::compare::{Change, Noise, Run, squares};
-use crate::model::Date;
-use crate::units::{Factor, RelativeChange, Seconds, Share, Shift, median};
+use crate::units::{RelativeChange, Share, Shift, median};
 
 /// Quantile of kernel shifts that a proposed floor covers: one in a hundred raises an alarm.
 const COVERED: f64 = 0.99;
@@ -20,167 +18,6 @@ const STEPS: f64 = 1000.0;
 
 /// Smallest proposed floor: two runs of the same code differ by 1% on any day.
 const LEAST_FLOOR: RelativeChange = RelativeChange::new(0.01);
-
-impl Run {
-    /// Returns a copy in which the selected kernels take `factor` times as long, in cycles too;
-    /// their roofline time is unchanged.
-    #[must_use]
-    pub fn slowed(&self, factor: Factor, slowed: impl Fn(usize) -> bool) -> Self {
-        let mut run = self.clone();
-        let factor = factor.get();
-        let scaled = |time: Seconds| time * factor;
-        for (_, kernel) in run.kernels.iter_mut().enumerate().filter(|(at, _)| slowed(*at)) {
-            kernel.measured_s = scaled(kernel.measured_s);
-            kernel.judged_s = scaled(kernel.judged_s);
-            kernel.samples_s.iter_mut().for_each(|time| *time = scaled(*time));
-            kernel.samples_cycles.iter_mut().for_each(|cycles| *cycles *= factor);
-        }
-        run.label = format!("{} (self-test)", self.label);
-        run.summed()
-    }
-
-    /// Returns a copy with only the kernels at the selected positions.
-    #[must_use]
-    pub fn only(&self, kept: impl Fn(usize) -> bool) -> Self {
-        let mut run = self.clone();
-        let mut at = 0;
-        run.kernels.retain(|_| {
-            at += 1;
-            kept(at - 1)
-        });
-        run.summed()
-    }
-
-    /// Returns a copy with the kernels in another order: the same measurement.
-    #[must_use]
-    pub fn shuffled(&self) -> Self {
-        let mut run = self.clone();
-        // Any order but the one of the ranking: by the reversed name.
-        run.kernels.sort_by_key(|kernel| kernel.full_name.chars().rev().collect::<String>());
-        run
-    }
-
-    /// Recomputes totals and shares.
-    fn summed(mut self) -> Self {
-        self.measured_s = self.kernels.iter().map(|kernel| kernel.measured_s).sum();
-        self.launches = self.kernels.iter().map(|kernel| kernel.launches).sum();
-        self.timed_launches = self.kernels.iter().map(|kernel| kernel.timed).sum();
-        let total = self.measured_s;
-        for kernel in &mut self.kernels {
-            let is_timed = total > Seconds::ZERO;
-            kernel.share =
-                if is_timed { Share::new(kernel.measured_s / total) } else { Share::ZERO };
-        }
-        self.fingerprint = String::new();
-        self
-    }
-}
-
-/// One injected change and the gate's outcome.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rehearsal {
-    /// Description of the change.
-    pub change: String,
-    /// Required outcome: its name, or the outcome that must not occur.
-    pub must: &'static str,
-    /// Actual outcome.
-    pub outcome: Outcome,
-    /// Why.
-    pub reason: String,
-    /// True if the actual outcome meets the requirement.
-    pub holds: bool,
-}
-
-/// Tests a policy on copies of runs: a slowdown of one kernel and of all must fail, the same
-/// measurement in another order and a faster one must pass, an empty one must never pass.
-///
-/// `slowdown` is relative: 0.2 takes 20% longer. `runs` are the runs of the baseline; as many
-/// copies are the current side.
-#[must_use]
-pub fn self_test(
-    runs: &[Run],
-    policy: &Policy,
-    slowdown: RelativeChange,
-    today: Option<Date>,
-) -> Vec<Rehearsal> {
-    // The bounds of a policy say what the run is, whatever is done to copies of it.
-    let policy = Policy {
-        bounds: Vec::new(),
-        required: Vec::new(),
-        warn_only: false,
-        // The copies are measured alike.
-        incomparable: policy.incomparable.min(Action::Warn),
-        ..policy.clone()
-    };
-    let setting = Setting { today, order: Vec::new(), decides: true };
-    let judged = |current: &[Run]| {
-        let decision = judge(runs, current, &policy, &setting);
-        (decision.outcome, decision.reason)
-    };
-    let every = |of: &dyn Fn(&Run) -> Run| runs.iter().map(of).collect::<Vec<Run>>();
-    let longest = longest(runs);
-    let percent = slowdown.get() * 100.0;
-    let longer = Factor::new(1.0 + slowdown.get());
-    let shorter = Factor::new(1.0 / longer.get());
-    let mut rehearsals = Vec::new();
-    let mut rehearse = |change: String, must: Must, current: Vec<Run>| {
-        let (outcome, reason) = judged(&current);
-        let holds = match must {
-            Must::Pass => outcome == Outcome::Passed,
-            Must::Fail => outcome == Outcome::Failed,
-            Must::NotPass => outcome != Outcome::Passed,
-        };
-        rehearsals.push(Rehearsal { change, must: must.label(), outcome, reason, holds });
-    };
-    rehearse("no change, kernels in another order".to_owned(), Must::Pass, every(&Run::shuffled));
-    if let Some(name) = &longest {
-        let is_it = |run: &Run, at: usize| run.kernels[at].written() == name;
-        rehearse(
-            format!("{percent:.0}% slower: the kernel with the most time"),
-            Must::Fail,
-            every(&|run| run.slowed(longer, |at| is_it(run, at))),
-        );
-        rehearse(
-            format!("{percent:.0}% slower: every kernel"),
-            Must::Fail,
-            every(&|run| run.slowed(longer, |_| true)),
-        );
-        rehearse(
-            format!("every kernel faster by {percent:.0}%"),
-            Must::Pass,
-            every(&|run| run.slowed(shorter, |_| true)),
-        );
-    }
-    rehearse("nothing was measured".to_owned(), Must::NotPass, every(&|run| run.only(|_| false)));
-    rehearsals
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Must {
-    Pass,
-    Fail,
-    NotPass,
-}
-
-impl Must {
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::NotPass => "not pass",
-        }
-    }
-}
-
-/// Returns the name of the kernel with the most time.
-fn longest(runs: &[Run]) -> Option<String> {
-    let mut times: std::collections::BTreeMap<&str, Seconds> = std::collections::BTreeMap::new();
-    for kernel in runs.iter().flat_map(|run| &run.kernels) {
-        *times.entry(kernel.written()).or_default() += kernel.measured_s;
-    }
-    let longest = times.into_iter().max_by(|one, two| one.1.total_cmp(&two.1))?;
-    Some(longest.0.to_owned())
-}
 
 /// Shifts observed between runs of the same code.
 #[derive(Debug, Clone, Copy, PartialEq)]

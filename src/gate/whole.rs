@@ -217,9 +217,9 @@ impl Total<'_> {
             check.verdict = Verdict::Ambiguous;
             check.action = policy.ambiguous;
             check.more_runs = Some(MORE_RUNS);
-            check.evidence.push(format!(
-                "typical launches explain {}; the rest comes from single launches that took much \
-                 longer. Two more runs per side would show if they recur",
+            check.message.push_str(&format!(
+                "; typical launches explain {}, and single launches that took much longer the rest; two \
+                 more runs per side would show if they recur",
                 words::change(typical)
             ));
         }
@@ -274,8 +274,8 @@ impl Total<'_> {
         if rest <= limit.worse.get() {
             check.verdict = Verdict::Ambiguous;
             check.action = policy.ambiguous.min(limit.action);
-            check.evidence.push(format!(
-                "{} without the kernels whose slowdown the SM clock explains; lock the clocks",
+            check.message.push_str(&format!(
+                "; {} without the kernels whose slowdown the SM clock explains; lock the clocks",
                 crate::units::change(rest)
             ));
         }
@@ -530,6 +530,26 @@ mod tests {
         }
         comparison.common.removed = false;
         assert!(common(&comparison, &policy).is_none());
+    }
+
+    /// Twelve kernels of ten launches of 1 ms, and one launch that takes 13 ms: 12 more than 120 ms are 10%.
+    #[test]
+    fn a_total_that_single_launches_make_says_so() {
+        let side = |longest: f64| {
+            let times = |kernel: u8, launch: u32| {
+                if (kernel, launch) == (11, 4) { longest } else { 1e-3 }
+            };
+            let of = |at: u8| {
+                let times: Vec<f64> = (0..10).map(|launch| times(at, launch)).collect();
+                kernel(&format!("{}_kernel", (b'a' + at) as char), &times)
+            };
+            [run((0..12).map(of).collect())]
+        };
+        let policy = Policy { noise_is_declared: true, ..Policy::default() };
+        let check = total(&compared(&side(1e-3), &side(13e-3)), &policy).unwrap();
+        assert_eq!((check.verdict, check.action), (Verdict::Ambiguous, Action::Warn));
+        let says = ": +10.0%, limit +3%; typical launches explain 0.00%, and single launches that";
+        assert!(check.message.contains(says), "{}", check.message);
     }
 
     /// Five runs per side, all kernels 4% slower: a device may do that. In cycles too, or taken in turns, it is

@@ -10,6 +10,8 @@ pub struct Dated {
     pub saved: Moment,
     /// Name of the baseline.
     pub name: String,
+    /// Which repeat it is, from 1.
+    pub repeat: u32,
 }
 
 impl Dated {
@@ -21,16 +23,16 @@ impl Dated {
     #[must_use]
     pub fn of(run: &str) -> Option<Self> {
         let (saved, rest) = Moment::begins(run)?;
-        let name = match rest.strip_prefix(['-', '_']) {
-            None if rest.is_empty() => DEFAULT_NAME,
+        let (name, repeat) = match rest.strip_prefix(['-', '_']) {
+            None if rest.is_empty() => (DEFAULT_NAME, 1),
             None => return None,
             Some(rest) if rest.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let is_repeat = (1..=3).contains(&rest.len()) && !rest.starts_with('0');
-                is_repeat.then_some(DEFAULT_NAME)?
+                (is_repeat.then_some(DEFAULT_NAME)?, rest.parse().ok()?)
             }
-            Some(name) => name,
+            Some(name) => (name, 1),
         };
-        Some(Self { saved, name: name.to_owned() })
+        Some(Self { saved, name: name.to_owned(), repeat })
     }
 }
 
@@ -45,6 +47,8 @@ mod tests {
         let midnight = "2026-11-22T00:00:00Z";
         assert_eq!(read("2026-11-22"), of(midnight, "default"));
         assert_eq!(read("2026-11-22-2"), of(midnight, "default"));
+        let repeats = ["2026-11-22", "2026-11-22-2", "2026-11-22_10", "2026-11-22-llama-2"];
+        assert_eq!(repeats.map(|run| Dated::of(run).unwrap().repeat), [1, 2, 10, 1]);
         assert_eq!(read("2026-11-22-llama-2"), of(midnight, "llama-2"));
         assert_eq!(read("2026-11-22T0530_llama"), of("2026-11-22T05:30:00Z", "llama"));
         for run in [

@@ -9,6 +9,7 @@ mod chosen;
 mod dated;
 mod distinct;
 mod error;
+mod folder;
 mod form;
 mod found;
 mod git;

@@ -6,16 +6,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::dated::Dated;
 use super::distinct::distinct;
 use super::error::HistoryError;
+use super::folder::{check_marker, is_bare, sorted};
 use super::form::SavedAs;
 use super::layout::{MARKER, STORE_SCHEMA, begins, is_name, plain, short};
 use super::moment::Moment;
 use crate::compare::Run;
-use crate::plain;
 use crate::units::Seconds;
 
 /// A store with all of its entries.
@@ -78,16 +76,24 @@ impl Entry {
         self.saved.is_some_and(|saved| self.id.starts_with(&begins(saved, commit)))
     }
 
+    /// Returns `true` if it is known to have been saved before another one.
+    #[must_use]
+    pub fn is_before(&self, other: &Self) -> bool {
+        let number = |entry: &Self| entry.run.origin.number;
+        match (self.saved, other.saved) {
+            (Some(one), Some(two)) if one == two => {
+                number(self).is_some() && number(self) < number(other)
+            }
+            (Some(one), Some(two)) => one < two,
+            _ => false,
+        }
+    }
+
     /// Returns the first eight characters of its commit.
     #[must_use]
     pub fn short_commit(&self) -> Option<&str> {
         self.run.origin.commit.as_deref().map(short)
     }
-}
-
-#[derive(Deserialize)]
-struct Marker {
-    schema: String,
 }
 
 impl Store {
@@ -131,7 +137,7 @@ impl Store {
     pub fn of_runs(folder: &Path, runs: Vec<(String, Run)>) -> Result<Self, HistoryError> {
         let mut store = Self::empty(folder);
         for (id, mut run) in runs {
-            let Some(Dated { saved, name }) = Dated::of(&id) else {
+            let Some(Dated { saved, name, repeat }) = Dated::of(&id) else {
                 return Err(HistoryError::Undated { folder: folder.to_owned(), run: id });
             };
             let path = folder.join(format!("run={id}"));
@@ -140,7 +146,7 @@ impl Store {
                 store.unreadable.push(Unreadable { path, name, reason });
                 continue;
             }
-            run.origin.saved = Some(saved.to_string());
+            (run.origin.saved, run.origin.number) = (Some(saved.to_string()), Some(repeat));
             store.entries.push(Entry { path, name, id, saved: Some(saved), is_sealed: true, run });
         }
         store.sort();
@@ -220,8 +226,9 @@ impl Store {
     }
 
     pub(super) fn sort(&mut self) {
+        let key = |entry: &Entry| (entry.saved, entry.run.origin.number);
         self.entries.sort_by(|one, two| {
-            (one.saved, &one.id, &one.name).cmp(&(two.saved, &two.id, &two.name))
+            (key(one), &one.id, &one.name).cmp(&(key(two), &two.id, &two.name))
         });
     }
 
@@ -342,6 +349,9 @@ impl Store {
         }
         let mut placed: Vec<Placed> = Vec::new();
         let mut known: Vec<(String, String)> = Vec::new();
+        let before = self.entries.iter().filter(|entry| entry.name == name);
+        let mut numbered: Vec<(Moment, u32)> =
+            before.filter_map(|entry| Some((entry.saved?, entry.run.origin.number?))).collect();
         for mut run in runs {
             let label = run.label.clone();
             if run.timed_launches == 0 || run.measured_s <= Seconds::ZERO {
@@ -353,8 +363,14 @@ impl Store {
             if let Some(entry) = entry.or_else(|| earlier.map(|(_, entry)| entry.clone())) {
                 return Err(HistoryError::Known { label, entry: format!("{name}/{entry}") });
             }
-            let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
-            let saved: Moment = saved.unwrap_or_else(|| self.free(now, name, &run));
+            let earlier = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
+            let saved: Moment = earlier.unwrap_or_else(|| self.free(now, name, &run));
+            if earlier.is_none() {
+                let same = numbered.iter().filter(|(moment, _)| *moment == saved);
+                let last = same.map(|(_, number)| *number).max().unwrap_or_default();
+                run.origin.number = Some(last.saturating_add(1));
+            }
+            numbered.extend(run.origin.number.map(|number| (saved, number)));
             run.origin.saved = Some(saved.to_string());
             let begins = begins(saved, run.origin.commit.as_deref());
             let name_of = |fingerprint: &str| format!("{begins}{}", plain(fingerprint));
@@ -380,49 +396,6 @@ fn entry(path: PathBuf, name: &str, run: Run, is_sealed: bool) -> Entry {
     let saved = run.origin.saved.as_deref().and_then(|saved| saved.parse().ok());
     let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Entry { path, name: name.to_owned(), id, saved, is_sealed, run }
-}
-
-/// Whether a folder has no files, as before the first save or after one that was interrupted.
-fn is_bare(folder: &Path) -> io::Result<bool> {
-    let is_unfinished = |path: &Path| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp"))
-    };
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let has_files = || -> io::Result<bool> {
-            let mut files = fs::read_dir(&path)?.flatten();
-            Ok(files.any(|file| !is_unfinished(&file.path())))
-        };
-        if !is_unfinished(&path) && (!path.is_dir() || has_files()?) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn check_marker(path: &Path) -> Result<(), HistoryError> {
-    let wrong = |message: String| HistoryError::Marker { path: path.to_owned(), message };
-    let text = fs::read_to_string(path)
-        .map_err(|cause| HistoryError::Read { path: path.to_owned(), cause })?;
-    let marker: Marker = toml::from_str(&text).map_err(|error| {
-        let fault = plain::toml(&text, &error);
-        wrong(format!("line {}: {}", fault.line, fault.message))
-    })?;
-    if marker.schema == STORE_SCHEMA {
-        Ok(())
-    } else {
-        Err(wrong(format!("unsupported schema {:?} (expected {STORE_SCHEMA:?})", marker.schema)))
-    }
-}
-
-/// Returns the contents of a folder, sorted by name.
-fn sorted(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
-    let failed = |cause| HistoryError::Read { path: folder.to_owned(), cause };
-    let files = fs::read_dir(folder).map_err(failed)?;
-    let files: io::Result<Vec<PathBuf>> = files.map(|file| Ok(file?.path())).collect();
-    let mut files = files.map_err(failed)?;
-    files.sort();
-    Ok(files)
 }
 
 #[cfg(test)]
@@ -499,7 +472,7 @@ pub(super) mod tests {
             origin: RunOrigin {
                 commit: commit.map(str::to_owned),
                 branch: Some("main".to_owned()),
-                saved: None,
+                ..RunOrigin::default()
             },
             ..run(device, vec![kernel("gemm", *seconds)])
         });
@@ -545,6 +518,25 @@ pub(super) mod tests {
         let empty = Run { timed_launches: 0, ..run("L4", vec![kernel("gemm", 3.0)]) };
         let error = store.place(vec![empty], ("default", SavedAs::Json), now).unwrap_err();
         assert!(error.is_unreadable(), "{error}");
+    }
+
+    /// Runs of one second are in the order of their saves, whatever their fingerprints are.
+    #[test]
+    fn runs_that_were_saved_at_once_keep_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let times = [1.0, 3.0, 2.0, 5.0, 4.0];
+        for times in [&times[..3], &times[3..]] {
+            save(folder.path(), "default", "L4", Some("aaaa"), "2026-11-22", times);
+        }
+        let store = Store::open(folder.path()).unwrap();
+        let saved = store.entries().iter().map(|entry| entry.run.measured_s.get());
+        assert_eq!(saved.collect::<Vec<_>>(), times);
+        let entries = store.baseline(&super::super::Filter::default()).unwrap();
+        assert!(entries.windows(2).all(|pair| pair[0].is_before(pair[1])));
+        let mut early = entries[1].clone();
+        early.run.origin.number = None;
+        assert!(!entries[0].is_before(&early) && !early.is_before(entries[2]));
+        assert!(!entries[0].is_before(entries[0]));
     }
 
     #[test]

@@ -174,6 +174,16 @@ impl Profile {
         self.sources[source].repeated += u64::from(self.launches.count(row).max(1));
     }
 
+    /// Returns the first file that has sums of launches; `None` where every row is a single launch.
+    #[must_use]
+    pub fn sums(&self) -> Option<&Source> {
+        let is_sum = |row: usize, source: &Source| source.sums || self.launches.count(row) > 1;
+        (0..self.launches.len()).find_map(|row| {
+            let source = self.sources.get(usize::from(self.launches.source(row)))?;
+            is_sum(row, source).then_some(source)
+        })
+    }
+
     /// Returns the rows of each source, in their order.
     pub(crate) fn rows_by_source(&self) -> Vec<Vec<usize>> {
         let mut rows = vec![Vec::new(); self.sources.len()];
