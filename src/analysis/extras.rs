@@ -13,9 +13,9 @@ pub(crate) struct Extras {
     /// The memory roof, where bytes and time of the memory are not of the same launches.
     pub(super) bandwidth: Option<BytesPerSecond>,
     pub(super) tool_advice: Box<[KernelAdvice]>,
-    /// See [`Kernel::beside`].
+    /// See [`super::Kernel::beside`].
     pub(crate) beside: Seconds,
-    /// See [`Kernel::shared`].
+    /// See [`super::Kernel::shared`].
     pub(crate) shared: Seconds,
 }
 

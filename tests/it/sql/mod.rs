@@ -253,8 +253,12 @@ fn differences(row: &Row, kernel: &Kernel, totals: &Totals) -> Vec<String> {
     if kernel.algorithmic().is_none() {
         number("roofline_high_s", kernel.roofline_time_high.map(Seconds::get));
         number("headroom_low", kernel.headroom_low());
-        number("savings_low_s", Some(kernel.savings_low.get()));
-        number("savings_s", Some(kernel.savings.get()));
+        // Starts of launches, which SQL does not look at, take savings from kernels that shared their GPU.
+        let is_alone = !kernel.is_shared();
+        if is_alone {
+            number("savings_low_s", Some(kernel.savings_low.get()));
+            number("savings_s", Some(kernel.savings.get()));
+        }
         let mut text = |name: &str, expected: &str| {
             let found = row[name].as_str().unwrap_or("nothing");
             if found != expected {
@@ -262,7 +266,9 @@ fn differences(row: &Row, kernel: &Kernel, totals: &Totals) -> Vec<String> {
             }
         };
         text("limiter", kernel.limiter.label());
-        text("state", kernel.state.key());
+        if is_alone {
+            text("state", kernel.state.key());
+        }
     }
     all
 }
