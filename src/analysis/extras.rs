@@ -1,7 +1,21 @@
 //! What only some kernels have.
 
-use super::{Algorithmic, KernelAdvice, LevelTraffic};
-use crate::units::{BytesPerSecond, Seconds};
+use super::{Algorithmic, KernelAdvice};
+use crate::model::MemoryLevel;
+use crate::units::{Bytes, BytesPerSecond, Seconds};
+
+/// Traffic of a kernel at one level of the memory hierarchy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelTraffic {
+    /// The memory level.
+    pub level: MemoryLevel,
+    /// Bytes of all launches with a count.
+    pub bytes: Bytes,
+    /// Least time of these bytes; `None` if the bandwidth of the level is unknown.
+    pub time: Option<Seconds>,
+    /// Number of launches with a count.
+    pub launches: u64,
+}
 
 /// What only some kernels have, apart from the others, of which there can be a million.
 #[derive(Debug, Clone, Default)]
@@ -13,9 +27,9 @@ pub(crate) struct Extras {
     /// The memory roof, where bytes and time of the memory are not of the same launches.
     pub(super) bandwidth: Option<BytesPerSecond>,
     pub(super) tool_advice: Box<[KernelAdvice]>,
-    /// See [`super::Kernel::beside`].
+    /// See `beside` of the kernel.
     pub(crate) beside: Seconds,
-    /// See [`super::Kernel::shared`].
+    /// See `shared` of the kernel.
     pub(crate) shared: Seconds,
 }
 

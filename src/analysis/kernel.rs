@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::called::folded;
 use super::confidence::Confidence;
-use super::extras::{Doubt, Extras};
+use super::extras::{Doubt, Extras, LevelTraffic};
 use super::reason::Reason;
 use super::{Algorithmic, KernelAdvice};
 use crate::law::State;
@@ -39,19 +39,6 @@ impl Work {
     pub fn peak(&self) -> Option<FlopsPerSecond> {
         (self.time.get() > 0.0).then(|| self.operations / self.time)
     }
-}
-
-/// Traffic of a kernel at one level of the memory hierarchy.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LevelTraffic {
-    /// The memory level.
-    pub level: MemoryLevel,
-    /// Bytes of all launches with a count.
-    pub bytes: Bytes,
-    /// Least time of these bytes; `None` if the bandwidth of the level is unknown.
-    pub time: Option<Seconds>,
-    /// Number of launches with a count.
-    pub launches: u64,
 }
 
 /// The binding resource, which takes the longest of a kernel's times.

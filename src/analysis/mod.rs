@@ -64,14 +64,14 @@ pub use confidence::Confidence;
 pub use design::Spare;
 pub use error::AnalysisError;
 pub use explain::{ExplainedWork, Explanation, explain};
-use extras::{Doubt, Extras};
+pub use extras::LevelTraffic;
 pub use figures::{DeviceRow, device_figures, device_rows};
 pub use grouping::{Group, GroupTotals, Target, Worst};
 pub use idle::IdleCauses;
 #[cfg(feature = "frames")]
 pub use inputs::compare_inputs;
 pub(crate) use kernel::most_headroom;
-pub use kernel::{Averages, Binding, FARTHEST, Kernel, LevelTraffic, Work};
+pub use kernel::{Averages, Binding, FARTHEST, Kernel, Work};
 pub use named::{NAMES_SCHEMA, names};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Use};
@@ -540,7 +540,7 @@ fn add_up(
         is_algorithmic: sums.algorithmic,
         has_tensor_activity: part.tensor_activity.get() > 0.0,
         work,
-        extras: Extras {
+        extras: extras::Extras {
             algorithmic: None,
             levels: levels(part),
             hierarchical: roofline_time
@@ -549,15 +549,15 @@ fn add_up(
             doubt: doubt(part),
             bandwidth: part.other_bandwidth(),
             tool_advice: sums.advice.named(profile),
-            ..Extras::default()
+            ..extras::Extras::default()
         }
         .kept(),
     }
 }
 
 /// Returns what the launches of a part do not have in common; `None` if there is nothing of the kind.
-fn doubt(part: &Part) -> Option<Doubt> {
-    let doubt = Doubt {
+fn doubt(part: &Part) -> Option<extras::Doubt> {
+    let doubt = extras::Doubt {
         is_partly_counted: part.is_partly_counted(),
         with_work: part.launches_with_work,
         has_all_pipes: part.has_all_pipes(),
