@@ -122,8 +122,19 @@ fn a_history_is_kept_listed_followed_and_pruned() {
     assert_eq!(json(here, &["baseline", "list"])["entries"].as_array().unwrap().len(), 24);
     done(here, &prune);
     assert_eq!(json(here, &["baseline", "list"])["entries"].as_array().unwrap().len(), 10);
-    let old = done(here, &["baseline", "prune", "--older-than", "1d", "--branch", "dev"]);
+    let old = done(here, &["baseline", "prune", "--older-than", "9999d", "--branch", "main"]);
     assert!(old.starts_with("removed 0 entries"), "{old}");
+    // Neither says that there is nothing to remove of what was mistyped.
+    for (option, there) in [("--branch", "main"), ("--name", "default")] {
+        for limit in ["--keep=1", "--older-than=1d"] {
+            let run = program(here, &[], &["baseline", "prune", limit, "--dry-run", option, "dev"]);
+            let said = format!(
+                "{} \"dev\" (available: {there})",
+                if option == "--name" { "baseline" } else { "branch" }
+            );
+            assert!(run.code == 2 && run.stderr.contains(&said), "{}", run.stderr);
+        }
+    }
 }
 
 /// What `trend` says of the store.
@@ -364,6 +375,7 @@ fn stores_that_cannot_be_read_are_told() {
     assert!(run.stderr.contains("rooflint-baselines.toml: line 1"), "{}", run.stderr);
     let run = program(here, &[], &["baseline", "prune"]);
     assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("<--keep <N>|--older-than <AGE>>"), "{}", run.stderr);
 }
 
 #[test]
