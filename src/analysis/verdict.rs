@@ -354,9 +354,18 @@ fn unsettled(missing: &str, kernel: &Kernel, sums: &Sums, setting: &Setting<'_>)
 
 /// Describes the utilization of the busiest unit, if the export has it.
 fn busiest(kernel: &Kernel) -> String {
+    let known = |(quantity, unit)| Some((kernel.average(quantity)?, unit));
+    // The figure of all memory is that of its busiest part; without it, the parts are.
+    let parts = [
+        (Quantity::DramThroughput, "DRAM"),
+        (Quantity::L2Throughput, "L2"),
+        (Quantity::L1Throughput, "L1"),
+    ];
+    let parts = parts.into_iter().filter(|_| kernel.average(Quantity::MemoryThroughput).is_none());
     [(Quantity::SmThroughput, "compute"), (Quantity::MemoryThroughput, "memory")]
         .into_iter()
-        .filter_map(|(quantity, unit)| Some((kernel.average(quantity)?, unit)))
+        .chain(parts)
+        .filter_map(known)
         .max_by(|one, two| one.0.total_cmp(&two.0))
         .map_or_else(String::new, |(share, unit)| {
             format!("; its busiest unit ({unit}) reached {:.0}% of speed-of-light", share * 100.0)
@@ -445,5 +454,52 @@ fn cache_resident(ground: Ground, kernel: &Kernel, sums: &Sums) -> String {
             share(Quantity::L2HitRate),
             share(Quantity::L2Throughput)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+    use crate::session::Session;
+
+    /// The SMs at 20% of their peak are not the busiest beside L2 at 50%; the figure of all memory is that of any part.
+    #[test]
+    fn the_busiest_unit_may_be_a_part_of_memory() {
+        let columns = [
+            "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+            "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+            "l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
+            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+        ];
+        for (values, said) in [
+            ([45, 50, 40, 0], "(L2) reached 50%"),
+            ([45, 30, 40, 0], "(DRAM) reached 45%"),
+            ([30, 30, 85, 0], "(L1) reached 85%"),
+            ([15, 10, 10, 0], "(compute) reached 20%"),
+            ([45, 50, 40, 50], "(memory) reached 50%"),
+        ] {
+            let known: Vec<usize> = (0..4).filter(|at| values[*at] > 0).collect();
+            let names: Vec<String> =
+                known.iter().map(|at| format!("\"{}\"", columns[*at])).collect();
+            let cells: Vec<String> =
+                known.iter().map(|at| format!("\"{}\"", values[*at])).collect();
+            let text = format!(
+                "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"device__attribute_display_name\",\
+                 \"gpu__time_duration.sum\",\"sm__throughput.avg.pct_of_peak_sustained_elapsed\",{}\n\
+                 \"\",\"\",\"\",\"\",\"\",\"\",\"\",\"nsecond\",\"%\"{}\n\
+                 \"0\",\"stencil\",\"(256, 1, 1)\",\"(1056, 1, 1)\",\"0\",\"9.0\",\"NVIDIA H100 80GB HBM3\",\
+                 \"1000000\",\"20\",{}\n",
+                names.join(","),
+                ",\"%\"".repeat(known.len()),
+                cells.join(",")
+            );
+            let profile = read_text("t.csv", text.leak(), &Options::default()).unwrap();
+            let kernel = Session::default().analyze(&profile).unwrap().kernels.remove(0);
+            let reason = kernel.reason.to_string();
+            assert!(
+                reason.ends_with(&format!("its busiest unit {said} of speed-of-light")),
+                "{reason}"
+            );
+        }
     }
 }

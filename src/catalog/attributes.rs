@@ -91,6 +91,7 @@ impl Device {
             exceptions: Vec::new(),
             citations: BTreeMap::new(),
             provenance: Provenance::Attributes,
+            launches_on: None,
             part: None,
             compute_capability: Some(capability.to_owned()),
             name,

@@ -71,6 +71,10 @@ pub(super) fn merged(mut base: Table, mut own: Table) -> Table {
     let memory = own.get("memory").and_then(Value::as_table);
     let is_other_memory = memory.is_some_and(|memory| !memory.is_empty());
     let is_other_core = boost.is_some() || clocks.own_tensor.is_some() || sms.is_some();
+    if sms.is_some() {
+        // The user may mean one GPU of a package.
+        base.remove("launches_on");
+    }
     if is_other_core {
         base.remove("achievable_tflops");
         // Those of a clock that is still reached are still right.

@@ -93,6 +93,9 @@ pub struct Device {
     pub citations: BTreeMap<&'static str, Citation>,
     /// Origin of the entry.
     pub provenance: Provenance,
+    /// Of a package whose GPUs are devices of their own: name of the device of one, on which a launch runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launches_on: Option<String>,
     /// Which part of a device it is, if it is not a whole one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,

@@ -133,6 +133,7 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
         notes: wire.notes,
         citations: sources.plain,
         provenance,
+        launches_on: wire.launches_on,
         part: None,
     }
 }

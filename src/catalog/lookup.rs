@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use super::device::{Device, Provenance};
 use super::error::{CatalogError, listed};
 use super::evidence::{Evidence, alike, is_gfx};
-use super::names::{nearest, normalized, run_together, with_part};
+use super::names::{nearest, normalized, run_together, with_part, with_words};
 use super::observed::Observed;
+use super::package;
 use super::part::split_part;
 use super::{BuiltinDevice, DEVICES, file};
 use crate::model::DeviceHint;
@@ -111,7 +112,8 @@ impl Catalog {
     ///
     /// Full names are compared, ignoring case, separators and vendor: id, unique name, driver name
     /// and aliases. If several devices share the name, the export's SM count, memory bus, memory
-    /// clock, L2 and SM clock decide. What names a part (` MIG 3g.20gb`, ` CPX/NPS4`) makes it the part of the device.
+    /// clock, L2 and SM clock decide. Where none is called so, it is the only one of several with all words of the name. What
+    /// names a part (` MIG 3g.20gb`, ` CPX/NPS4`) makes it the part of the device.
     ///
     /// # Errors
     /// [`CatalogError::NotFound`] with similar names, [`CatalogError::Part`] and
@@ -152,14 +154,9 @@ impl Catalog {
     ) -> Result<Device, CatalogError> {
         let (named, part) = self.whole_and_part(name)?;
         if named.is_empty() {
-            let (whole, spellings) = (split_part(name).0, self.spellings()?);
-            let (name, candidates) = (name.to_owned(), with_part(whole, &spellings));
-            if candidates.len() > 1 {
-                return Err(CatalogError::Part { name, candidates });
-            }
-            return Err(CatalogError::NotFound { name, nearest: nearest(whole, &spellings) });
+            return self.by_words(name, hint);
         }
-        let candidates: Vec<String> = named.iter().map(|device| device.name.clone()).collect();
+        let candidates = package::names(named.iter());
         // A part has fewer SMs and less memory than any of them.
         let of_whole = match part {
             Some(_) => {
@@ -176,6 +173,25 @@ impl Catalog {
             Some(part) => device.part_of(part, hint.sms.or(observed.sms)),
             None => device,
         })
+    }
+
+    /// Finds the only one of several devices that has all words of a name which none is called by.
+    fn by_words(&self, name: &str, hint: &DeviceHint) -> Result<Device, CatalogError> {
+        let (whole, spellings) = (split_part(name).0, self.spellings()?);
+        let fitting = with_part(whole, &spellings);
+        if fitting.len() < 2 {
+            let name = name.to_owned();
+            return Err(CatalogError::NotFound { name, nearest: nearest(whole, &spellings) });
+        }
+        if let ([only], true) = (&with_words(name, &spellings)[..], whole == name) {
+            return self.find(only, hint);
+        }
+        let devices: Result<Vec<Device>, _> = self.devices().collect();
+        let mut devices = devices?;
+        devices.retain(|device| fitting.contains(&device.name));
+        devices.sort_unstable_by(|one, two| one.name.cmp(&two.name));
+        let candidates = package::names(devices.iter());
+        Err(CatalogError::Part { name: name.to_owned(), candidates })
     }
 
     /// Identifies the device of an export by its name, else by its attributes and launches.
@@ -227,7 +243,11 @@ impl Catalog {
             return device.disagreements(&hint, observed);
         }
         let mut found = device.disagreements(hint, observed);
-        if !found.is_empty() {
+        let one = device.launches_on.as_ref();
+        let one = one.and_then(|name| self.find(name, &DeviceHint::default()).ok());
+        if let Some(package) = device.too_much(one.as_ref()) {
+            found.insert(0, package);
+        } else if !found.is_empty() {
             let evidence = Evidence::of(hint, observed);
             match self.by_attributes(hint, &evidence) {
                 Ok(fits)
@@ -344,7 +364,9 @@ impl Catalog {
         let builtin = DEVICES.iter().filter(|builtin| builtin.head().contains(&line));
         let shown = builtin.filter(|builtin| !self.user.iter().any(|own| hides(own, builtin)));
         let builtin: Result<Vec<Device>, _> = shown.map(BuiltinDevice::parse).collect();
-        Ok(self.user.iter().filter(of).cloned().chain(builtin?).collect())
+        let all = self.user.iter().filter(of).cloned().chain(builtin?);
+        // Profilers report the GPUs of a package, never all of it.
+        Ok(all.filter(|device| device.launches_on.is_none()).collect())
     }
 
     /// Returns every spelling of every device, with its unique name.

@@ -16,6 +16,7 @@ mod links;
 mod lookup;
 mod names;
 mod observed;
+mod package;
 mod part;
 mod rates;
 #[cfg(test)]

@@ -89,6 +89,20 @@ pub(super) fn with_part(part: &str, names: &[(String, String)]) -> Vec<String> {
     found
 }
 
+/// Returns the proposals of `names` that have all words of a name, whole.
+pub(super) fn with_words(wanted: &str, names: &[(String, String)]) -> Vec<String> {
+    let wanted = normalized(wanted);
+    let has_all = |name: &str| {
+        let name = normalized(name);
+        words(&wanted).all(|word| words(&name).any(|other| other == word))
+    };
+    let fitting = names.iter().filter(|(spelling, _)| has_all(spelling));
+    let mut found: Vec<String> = fitting.map(|(_, proposal)| proposal.clone()).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// Returns those of `names` that are the wanted one but for blanks: `RTX4090`, `MI 300X`.
 pub(super) fn run_together<'n>(wanted: &str, names: &'n [(String, String)]) -> Vec<&'n str> {
     // Digits stay apart: the first GPU of that name, `H20 0`, is not an H200.

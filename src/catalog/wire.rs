@@ -65,6 +65,8 @@ pub(super) struct DeviceWire {
     pub(super) rate_class: Option<String>,
     /// How well the main figures are documented.
     pub(super) confidence: Option<Confidence>,
+    /// Of a package whose GPUs are devices of their own: the device of one, on which a launch runs.
+    pub(super) launches_on: Option<String>,
     /// Remarks, one sentence each.
     #[serde(default)]
     pub(super) notes: Vec<String>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use super::args::{Configuration, Model, Reading};
 use super::exit::{Code, Failure};
@@ -15,7 +15,9 @@ use super::store::{Chosen, FOLDER};
 use super::terminal::Terminal;
 use super::{clock, config};
 use crate::compare::Run;
-use crate::history::{DEFAULT_NAME, Entry, Filter, MARKER, Moment, Placed, SavedAs, Store};
+use crate::history::{
+    DEFAULT_NAME, Entry, Filter, HistoryError, MARKER, Moment, Placed, SavedAs, Store,
+};
 use crate::report::{self, BaselineList, BaselinePages, Style, count};
 use crate::units::si;
 
@@ -135,6 +137,7 @@ struct Show {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("limit").args(["keep", "older_than"]).required(true).multiple(true))]
 struct Prune {
     /// Read this store of baselines
     #[arg(long, value_name = "FOLDER", default_value = FOLDER)]
@@ -142,7 +145,7 @@ struct Prune {
     #[command(flatten)]
     chosen: Chosen,
     /// Keep this many commits of each baseline, branch and device
-    #[arg(long, value_name = "N", required_unless_present = "older_than")]
+    #[arg(long, value_name = "N")]
     keep: Option<usize>,
     /// Delete only what is older than this, such as `90d` or `12w`
     #[arg(long, value_name = "AGE", value_parser = days)]
@@ -324,6 +327,10 @@ fn show(command: &Show, terminal: &Terminal) -> Result<(), Failure> {
 fn prune(command: &Prune, terminal: &Terminal) -> Result<(), Failure> {
     let store = Store::open(&command.store)?;
     let filter = command.chosen.filter(&store)?;
+    // A branch that was mistyped would keep its runs forever, without a word.
+    if filter != Filter::default() && !store.entries().iter().any(|entry| filter.fits(entry)) {
+        return Err(HistoryError::NotFound { message: store.nothing(&filter) }.into());
+    }
     let gone = store.prunable(&filter, command.keep, command.older_than, clock::now());
     let mut text = String::new();
     for entry in &gone {

@@ -369,8 +369,10 @@ fn against(
 fn first(command: &Gate, runs: &[Run], terminal: &Terminal) -> Result<Vec<String>, Failure> {
     let [path] = command.baseline.as_slice() else { return Ok(Vec::new()) };
     // A file is written by somebody else, a partitioned table by `convert`.
-    let is_written_elsewhere =
-        path.extension().is_some() || path.is_file() || sides::is_partitioned(path);
+    let is_written_elsewhere = path.extension().is_some()
+        || path.is_file()
+        || sides::is_pattern(path)
+        || sides::is_partitioned(path);
     if is_written_elsewhere {
         return Ok(Vec::new());
     }

@@ -208,15 +208,24 @@ fn inputs(reading: &Reading) -> Result<Vec<Input>, Failure> {
 
 /// The files that fit a pattern, in the order of the numbers in their names.
 pub(super) fn fitting(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
+    let found = any_fitting(pattern)?;
+    if found.is_empty() {
+        return Err(Failure::Ingest(ingest::IngestError::new(pattern, NONE_FITS)));
+    }
+    Ok(found)
+}
+
+/// What is said of a pattern without files.
+pub(super) const NONE_FITS: &str = "no file fits the pattern";
+
+/// As [`fitting`], and nothing where no file fits.
+pub(super) fn any_fitting(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
     let parts: Vec<Component<'_>> = Path::new(pattern).components().collect();
     let mut found = Vec::new();
     add_fitting(Path::new(""), &parts, &mut found)
         .map_err(|error| Failure::usage(format!("{pattern}: not a pattern: {error}")))?;
     found.sort_by_cached_key(|path: &PathBuf| plain::natural(&path.to_string_lossy()));
     found.dedup();
-    if found.is_empty() {
-        return Err(Failure::Ingest(ingest::IngestError::new(pattern, "no file fits the pattern")));
-    }
     Ok(found)
 }
 

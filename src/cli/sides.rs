@@ -62,7 +62,7 @@ impl<'a> Sides<'a> {
         let mut side = Side::default();
         for path in paths {
             let text = path.to_string_lossy();
-            if !self.holds(path) && !path.exists() && text.contains(['*', '?', '[']) {
+            if !self.holds(path) && is_pattern(path) {
                 for file in reading::fitting(&text)? {
                     // To open a pipe waits for who writes into it.
                     if file.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
@@ -253,8 +253,9 @@ impl Sides<'_> {
                 let mut store = Store::open_heads(path)?;
                 stored(&mut store, (current, yardstick), max_age_days, &mut baseline)?;
                 baseline.store.get_or_insert(store);
-            } else if !self.holds(path) && is_missing(path) {
-                let message = format!("there is no baseline {}", path.display());
+            } else if !self.holds(path)
+                && let Some(message) = missing(path)?
+            {
                 return Err(Failure::missing_baseline(message).help(
                     "`rooflint baseline save` makes one; --allow-missing-baseline passes the first run",
                 ));
@@ -319,10 +320,25 @@ pub(super) fn baseline_of(run: &Run) -> Option<String> {
     }
 }
 
+/// Whether a name is a pattern for files, and no file itself.
+pub(super) fn is_pattern(path: &Path) -> bool {
+    !path.exists() && path.to_string_lossy().contains(['*', '?', '['])
+}
+
+/// Says that there is no baseline of a name, or of a pattern; `None` where there is.
+fn missing(path: &Path) -> Result<Option<String>, Failure> {
+    let shown = path.display();
+    if is_missing(path) {
+        return Ok(Some(format!("there is no baseline {shown}")));
+    }
+    let is_idle = is_pattern(path) && reading::any_fitting(&path.to_string_lossy())?.is_empty();
+    Ok(is_idle.then(|| format!("there is no baseline {shown}: {}", reading::NONE_FITS)))
+}
+
 /// Whether nothing is at a path, which is no pattern; an empty folder is where a store will be.
 fn is_missing(path: &Path) -> bool {
     let is_empty = |path: &Path| std::fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
-    (!path.exists() && !path.to_string_lossy().contains(['*', '?', '['])) || is_empty(path)
+    (!path.exists() && !is_pattern(path)) || is_empty(path)
 }
 
 /// Adds the runs of a store that are the yardstick: on the device of the current runs.

@@ -25,8 +25,8 @@ Examples:
 /// Show performance over commits and where it changed
 ///
 /// Changes are found by energy statistics and confirmed by Student's t-test (E-divisive, as in Hunter
-/// and Apache Otava), on logarithms of each commit's median: at least 5%, three commits on each side,
-/// p at most 0.005 after correction. A steady drift is reported as one change.
+/// and Apache Otava), on logarithms of each commit's median: three commits on each side, p at most
+/// 0.005 after correction, and levels that differ by 5%, at once or in several steps. A steady drift is reported as one change.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Trend {

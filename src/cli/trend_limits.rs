@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::compare::Measured;
 use crate::gate::{Action, GateWaiver, Limit, Metric, Policy};
-use crate::history::{ENOUGH, Least, Line, MIN_CHANGE, Trend, TrendMetric};
+use crate::history::{ENOUGH, Least, Line, MIN_CHANGE, MIN_STEP, Trend, TrendMetric};
 use crate::model::Date;
 use crate::units::{RelativeChange, Seconds, change, change_limit};
 
@@ -113,10 +113,7 @@ fn beyond<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<(&
     })
 }
 
-/// Steps below 1% are those of a machine's day, whatever a policy asks for.
-const SMALLEST: RelativeChange = RelativeChange::new(0.01);
-
-/// The smallest changes to look for: as small as the policy allows none.
+/// The smallest changes to look for: as small as the policy allows none, and as a step may be.
 pub(super) fn least(metric: TrendMetric, policy: &Policy) -> Least {
     let of = |of_run: bool| {
         let line = Line { kernel: (!of_run).then(String::new), ..Line::default() };
@@ -128,7 +125,7 @@ pub(super) fn least(metric: TrendMetric, policy: &Policy) -> Least {
         let least = limits.map(|limit| limit.worse).min_by(RelativeChange::total_cmp);
         let least =
             least.map_or(MIN_CHANGE, |least| if least < MIN_CHANGE { least } else { MIN_CHANGE });
-        if least < SMALLEST { SMALLEST } else { least }
+        if least < MIN_STEP { MIN_STEP } else { least }
     };
     Least { run: of(true), kernel: of(false) }
 }

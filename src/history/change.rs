@@ -29,9 +29,16 @@ pub const ENOUGH: usize = 2 * MIN_SIDE;
 /// are reported by chance in about 1% of series that do not change.
 pub const MAX_P: Probability = Probability::new(0.005);
 
-/// Smallest change that is reported, symmetric on a logarithmic scale. Machines of one kind differ
+/// Smallest difference of two levels that is reported, symmetric on a logarithmic scale. Machines of one kind differ
 /// by less from day to day, and smaller changes do not fail a default gate.
 pub const MIN_CHANGE: RelativeChange = RelativeChange::new(0.05);
+
+/// Smallest step between levels: several add up to a change that is reported. Smaller ones are those of a machine's day.
+pub const MIN_STEP: RelativeChange = RelativeChange::new(0.01);
+
+/// Largest p-value of a step below the least change: whatever its size, chance would otherwise add one to about 1% of the
+/// series that have a larger step.
+const SMALL_P: Probability = Probability::new(0.001);
 
 /// Number of values searched for candidates at once; windows overlap by half. The search time is
 /// cubic in it, so windows keep long series fast, as in Hunter (see the module).
@@ -84,8 +91,8 @@ pub struct Turns {
     pub drift: Option<Drift>,
 }
 
-/// Finds the steps or the drift of a series of positive values that are at least this large ([`MIN_CHANGE`] where nothing
-/// else is asked for). Returns nothing for fewer than [`ENOUGH`] values, or if a value is not positive.
+/// Finds the steps or the drift of a series of positive values, if two of its levels differ by at least this much
+/// ([`MIN_CHANGE`] where nothing else is asked for). Steps between them may be smaller, from [`MIN_STEP`] on. Returns nothing for fewer than [`ENOUGH`] values, or if a value is not positive.
 #[must_use]
 pub fn turns(values: &[f64], least: RelativeChange) -> Turns {
     let is_positive = |value: &f64| *value > 0.0 && value.is_finite();
@@ -94,14 +101,30 @@ pub fn turns(values: &[f64], least: RelativeChange) -> Turns {
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let candidates = candidates(&logs);
-    let steps = kept(&logs, candidates.clone(), least.shift().get());
+    let bar = Bar::of(least);
+    let steps = kept(&logs, candidates.clone(), &bar);
     // A step that is too small to report is not a drift, either: a line through it rises further than it does.
-    let of_any_size = || staircase(&logs, &kept(&logs, candidates, 0.0));
+    let of_any_size = || staircase(&logs, &kept(&logs, candidates, &Bar::default()));
     match line(&logs, least) {
         Some((drift, misfit)) if misfit < staircase(&logs, &steps) && misfit < of_any_size() => {
             Turns { steps: Vec::new(), drift: Some(drift) }
         }
-        _ => Turns { steps: steps.iter().map(Step::told).collect(), drift: None },
+        _ => {
+            let mut steps: Vec<ChangePoint> = steps.iter().map(Step::told).collect();
+            far_enough(&mut steps, least);
+            Turns { steps, drift: None }
+        }
+    }
+}
+
+/// Drops all steps of a series if no two of its levels differ by this much: what is that small does not matter.
+pub(super) fn far_enough(steps: &mut Vec<ChangePoint>, least: RelativeChange) {
+    let levels = || steps.iter().flat_map(|step| [step.before, step.after]);
+    let lowest = levels().fold(f64::INFINITY, f64::min);
+    let highest = levels().fold(0.0, f64::max);
+    // Less than the last digit is no difference.
+    if (highest / lowest).ln() < least.shift().get() - SAME {
+        steps.clear();
     }
 }
 
@@ -117,6 +140,22 @@ pub(super) fn rejoin(values: &[f64], steps: &mut [ChangePoint]) {
         let sides = (left.len(), right.len());
         *step = Step { at: step.at, before, after, p: step.p.get(), sides }.told();
         start = step.at;
+    }
+}
+
+/// Sizes of steps on the logarithmic scale.
+#[derive(Debug, Default)]
+struct Bar {
+    /// Below it a step must be clearer.
+    least: f64,
+    /// Below it there is none.
+    smallest: f64,
+}
+
+impl Bar {
+    fn of(least: RelativeChange) -> Self {
+        let least = least.shift().get();
+        Self { least, smallest: least.min(MIN_STEP.shift().get()) }
     }
 }
 
@@ -143,9 +182,14 @@ impl Step {
         }
     }
 
-    /// Returns `true` if it is significant and this large.
-    fn is_kept(&self, least: f64) -> bool {
-        self.p <= MAX_P.get() && self.size() >= least
+    /// Returns the largest p-value that it may have.
+    fn most(&self, bar: &Bar) -> f64 {
+        if self.size() < bar.least { SMALL_P.get() } else { MAX_P.get() }
+    }
+
+    /// Returns `true` if it is significant and large enough.
+    fn is_kept(&self, bar: &Bar) -> bool {
+        self.p <= self.most(bar) && self.size() >= bar.smallest
     }
 
     fn size(&self) -> f64 {
@@ -213,14 +257,14 @@ fn most_different(logs: &[f64], start: usize, end: usize) -> Option<(usize, usiz
     best.map(|(_, places)| places)
 }
 
-/// Returns the steps that are significant beside their neighbors, and this large; the weakest are dropped first.
-fn kept(logs: &[f64], mut places: Vec<usize>, least: f64) -> Vec<Step> {
+/// Returns the steps that are significant beside their neighbors, and large enough; the weakest are dropped first.
+fn kept(logs: &[f64], mut places: Vec<usize>, bar: &Bar) -> Vec<Step> {
     loop {
         let steps = stood(logs, &mut places);
-        let weakest = steps.iter().enumerate().filter(|(_, step)| !step.is_kept(least));
+        let weakest = steps.iter().enumerate().filter(|(_, step)| !step.is_kept(bar));
         // First what chance explains, the likeliest of it; then what is too small.
         let weakest = weakest.max_by(|(_, one), (_, two)| {
-            let unlikely = |step: &Step| if step.p > MAX_P.get() { step.p } else { 0.0 };
+            let unlikely = |step: &Step| if step.p > step.most(bar) { step.p } else { 0.0 };
             let by_chance = unlikely(one).total_cmp(&unlikely(two));
             by_chance.then(two.size().total_cmp(&one.size()))
         });
@@ -426,6 +470,34 @@ mod tests {
             let found = (0..1000).filter(found).count();
             assert!(found >= least, "{found} of 1000 for {levels:?}, noise {width}");
         }
+    }
+
+    /// 200, 208 and 216.32 µs, then 200, 209.6 and 219.66 µs: no step reaches 5%, and together they are 8.16% and 9.83%. No
+    /// level is the middle of two others.
+    #[test]
+    fn steps_that_add_up_are_found_with_their_own_levels() {
+        for (factor, counts) in [(1.04, [5, 5, 4]), (1.048, [7, 7, 7])] {
+            let level = |at: i32| 200e-6 * f64::powi(factor, at);
+            let levels = [(level(0), counts[0]), (level(1), counts[1]), (level(2), counts[2])];
+            for seed in 0..200 {
+                let steps = found_in(&series(&levels, 0.003, seed)).steps;
+                let [one, two] = steps.as_slice() else { panic!("{steps:?}, seed {seed}") };
+                assert_eq!((one.at, two.at), (counts[0], counts[0] + counts[1]));
+                let near = |value: f64, level: f64| (value / level - 1.0).abs() < 0.006;
+                assert!(near(one.before, level(0)) && near(one.after, level(1)), "{one:?}");
+                assert!(one.after == two.before && near(two.after, level(2)), "{two:?}");
+            }
+            let exact = found_in(&series(&levels, 0.0, 0)).steps;
+            let changes = exact.iter().map(|step| step.change.get() - (factor - 1.0));
+            assert!(changes.map(f64::abs).all(|off| off < 1e-12) && exact.len() == 2, "{exact:?}");
+        }
+        // There and back: no two levels differ by 5%. Then up by 4% and down by 7%: they do.
+        assert_eq!(found_in(&series(&[(1.0, 8), (1.04, 8), (1.0, 8)], 0.003, 1)).steps, []);
+        let down = found_in(&series(&[(1.0, 8), (1.04, 8), (0.97, 8)], 0.003, 1)).steps;
+        assert_eq!(down.iter().map(|step| step.at).collect::<Vec<_>>(), [8, 16]);
+        // A step below 1% is none, also beside a large one.
+        let beside = found_in(&series(&[(1.0, 20), (1.007, 20), (1.2, 20)], 0.001, 1)).steps;
+        assert_eq!(beside.iter().map(|step| step.at).collect::<Vec<_>>(), [40]);
     }
 
     /// A line through a step of 4% rises by 6%, and fits worse.

@@ -24,7 +24,9 @@ mod store;
 mod trend;
 
 pub use batch::{Batch, batches};
-pub use change::{ChangePoint, Drift, ENOUGH, MAX_P, MIN_CHANGE, MIN_SIDE, Turns, WINDOW, turns};
+pub use change::{
+    ChangePoint, Drift, ENOUGH, MAX_P, MIN_CHANGE, MIN_SIDE, MIN_STEP, Turns, WINDOW, turns,
+};
 pub use chosen::Filter;
 pub use dated::Dated;
 pub use error::HistoryError;

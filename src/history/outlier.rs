@@ -121,8 +121,9 @@ fn outlier(kernel: Option<String>, values: &[Option<f64>]) -> Option<Outlier> {
     }
     // After a change that was accepted, the new level is the usual one as soon as it has a history.
     let times: Vec<f64> = before.iter().map(|log| log.exp()).collect();
-    let since = turns(&times, MIN_CHANGE).steps.last().map_or(0, |step| step.at);
-    let before = &before[if before.len() - since < BEFORE { 0 } else { since }..];
+    let steps = turns(&times, MIN_CHANGE).steps;
+    let lasting = steps.iter().rev().find(|step| before.len() - step.at >= BEFORE);
+    let before = &before[lasting.map_or(0, |step| step.at)..];
     let usual = median(before)?;
     let away: Vec<f64> = before.iter().map(|log| (log - usual).abs()).collect();
     // Where half of the values are the same, the mean deviation stands in, as the source advises.

@@ -122,8 +122,19 @@ fn a_history_is_kept_listed_followed_and_pruned() {
     assert_eq!(json(here, &["baseline", "list"])["entries"].as_array().unwrap().len(), 24);
     done(here, &prune);
     assert_eq!(json(here, &["baseline", "list"])["entries"].as_array().unwrap().len(), 10);
-    let old = done(here, &["baseline", "prune", "--older-than", "1d", "--branch", "dev"]);
+    let old = done(here, &["baseline", "prune", "--older-than", "9999d", "--branch", "main"]);
     assert!(old.starts_with("removed 0 entries"), "{old}");
+    // Neither says that there is nothing to remove of what was mistyped.
+    for (option, there) in [("--branch", "main"), ("--name", "default")] {
+        for limit in ["--keep=1", "--older-than=1d"] {
+            let run = program(here, &[], &["baseline", "prune", limit, "--dry-run", option, "dev"]);
+            let said = format!(
+                "{} \"dev\" (available: {there})",
+                if option == "--name" { "baseline" } else { "branch" }
+            );
+            assert!(run.code == 2 && run.stderr.contains(&said), "{}", run.stderr);
+        }
+    }
 }
 
 /// What `trend` says of the store.
@@ -364,6 +375,7 @@ fn stores_that_cannot_be_read_are_told() {
     assert!(run.stderr.contains("rooflint-baselines.toml: line 1"), "{}", run.stderr);
     let run = program(here, &[], &["baseline", "prune"]);
     assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("<--keep <N>|--older-than <AGE>>"), "{}", run.stderr);
 }
 
 #[test]
@@ -396,5 +408,38 @@ fn commit_and_branch_come_from_the_job_or_the_working_tree() {
     assert_eq!(branches.len(), 3);
     for branch in ["main", "dev", "work"] {
         assert!(branches.contains(&branch), "{branches:?}");
+    }
+}
+
+/// +4% at the sixth commit and at the eleventh: 1.04² is 8.16% more, of which neither step reaches the limit of 5%. Once is
+/// within it.
+#[test]
+fn steps_within_the_limit_fail_a_gate_once_they_add_up() {
+    for (factors, code) in [([1.0, 1.04, 1.0816], 1), ([1.0, 1.04, 1.04], 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path();
+        for commit in 0..14_u64 {
+            let factor = factors[usize::from(commit >= 5) + usize::from(commit >= 10)];
+            export(&here.join("run.csv"), commit, "transpose", factor);
+            let (hash, date) = (hash(commit), format!("2026-10-{:02}", commit + 1));
+            done(here, &["baseline", "save", "run.csv", "--commit", &hash, "--date", &date]);
+        }
+        let arguments = ["trend", "--gate", "--kernel", "transpose*", "--format", "json"];
+        let gate = program(here, &[], &arguments);
+        assert_eq!(gate.code, code, "{}{}", gate.stdout, gate.stderr);
+        let found: Value = serde_json::from_str(&gate.stdout).unwrap();
+        let line = &found["kernels"][0];
+        let changes = line["changes"].as_array().unwrap();
+        let places: Vec<u64> = changes.iter().map(|step| step["point"].as_u64().unwrap()).collect();
+        assert_eq!(places, if code == 1 { vec![5, 10] } else { vec![] }, "{line}");
+        let levels: Vec<f64> = changes.iter().map(|step| step["after"].as_f64().unwrap()).collect();
+        if let [second, third] = levels[..] {
+            let first = changes[0]["before"].as_f64().unwrap();
+            assert!(
+                (second / first - 1.04).abs() < 0.005 && (third / first - 1.0816).abs() < 0.005
+            );
+            let said = found["exceeded"][0].as_str().unwrap();
+            assert!(is_transpose(&found["exceeded"][0]) && said.contains(" is +8."), "{said}");
+        }
     }
 }

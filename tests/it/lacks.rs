@@ -90,6 +90,22 @@ fn busy_units_stand_in_for_counts_or_for_roofs() {
     }
 }
 
+/// Half of 1 ms: by the cycles with data, or by the throughput of DRAM, in which commands count, too.
+#[test]
+fn memory_time_says_which_figure_it_follows_from() {
+    for (figure, why) in [
+        ("dram_active", "share of DRAM cycles with data × T"),
+        (
+            "dram_throughput",
+            "DRAM throughput in percent of its peak × T: the most, as it counts commands besides data",
+        ),
+    ] {
+        let text = table(&[("duration_s", "1e-3"), (figure, "0.5")]);
+        let explained = told(&text, &["--kernel", "#1", "--explain"]);
+        has(&explained, &[&format!("t_mem 500 µs {why}")]);
+    }
+}
+
 /// A launch without a duration did not take 0 s.
 #[test]
 fn a_time_that_is_not_known_is_no_zero() {

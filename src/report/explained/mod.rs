@@ -7,7 +7,7 @@ use super::document::{Block, Document, Figure, Item};
 use super::view::{self, Style, printable};
 use super::{Reported, tool_advice};
 use crate::analysis::{Analysis, Explanation, Kernel, State};
-use crate::model::Origin;
+use crate::model::{Origin, Quantity};
 use crate::roofline;
 use crate::rules::{self, Finding, NOT_ESTIMATED};
 use crate::taxonomy::{Category, Kind};
@@ -277,7 +277,7 @@ fn memory(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
             lines.add("t_mem", time(memory), how);
         }
         (None, Some(memory)) => {
-            lines.add("t_mem", time(memory), "share of DRAM cycles with data × T".to_owned());
+            lines.add("t_mem", time(memory), busy_memory(kernel).to_owned());
         }
         (Some(bytes), None) => {
             let why = if kernel.timed > 0 {
@@ -288,6 +288,15 @@ fn memory(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
             lines.add("B", view::si(bytes.get(), "B"), why.to_owned());
         }
         (None, None) => lines.add("B", view::MISSING.to_owned(), "not in the export".to_owned()),
+    }
+}
+
+/// What `t_mem` follows from where bytes are not counted.
+fn busy_memory(kernel: &Kernel) -> &'static str {
+    if kernel.average(Quantity::DramActive).is_some() {
+        "share of DRAM cycles with data × T"
+    } else {
+        "DRAM throughput in percent of its peak × T: the most, as it counts commands besides data"
     }
 }
 

@@ -57,7 +57,7 @@ function memoryLines(lines, k) {
       lines.add("t_mem", seconds(time), "nothing moved");
     }
   } else if (time != null) {
-    lines.add("t_mem", seconds(time), "share of DRAM cycles with data × T");
+    lines.add("t_mem", seconds(time), "how busy memory was × T");
   } else if (bytes != null) {
     lines.add("B", si(bytes, "B"), K.measured_s[k] > 0 ? "no bandwidth to divide by" : "no T to compare it with");
   } else {

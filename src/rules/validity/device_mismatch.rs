@@ -16,7 +16,7 @@ two.
 
 ## Detection
 Compute capability or SM count differ, or the maximum clock or bandwidth differ by more than the
-catalog's tolerance. MIG slices and partitions are covered by `partial-gpu`. The severity is higher where the device was found by name than where `--device`
+catalog's tolerance; or the device is a package of several GPUs (both GCDs of an MI250X), of which a launch runs on one. MIG slices and partitions are covered by `partial-gpu`. The severity is higher where the device was found by name than where `--device`
 named it, which may be intended.
 
 ## Remedy

@@ -373,3 +373,34 @@ fn the_last_kernel_of_a_program_can_be_taken_out() {
     let one = gate(at, &["now-0.csv", "--baseline", "main-*.csv", "--no-config"]);
     assert!(one.out.contains("truncated file?"), "{}", one.out);
 }
+
+/// A pattern without a file is a baseline that is missing, as a file is. What a pattern is for, somebody else writes.
+#[test]
+fn a_pattern_without_files_is_a_missing_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    runs(at, "now", "softmax_warp_forward", 1.0);
+    for pattern in ["main-*.csv", "nowhere/*.csv", "main-*"] {
+        let base = ["now-0.csv", "--no-config", "--baseline", pattern];
+        let refused = gate(at, &base);
+        assert_eq!(refused.code, 3, "{}", refused.out);
+        let said = format!("there is no baseline {pattern}: no file fits the pattern");
+        assert!(refused.err.contains(&said), "{}", refused.err);
+        assert!(
+            refused.err.contains("help: `rooflint baseline save` makes one"),
+            "{}",
+            refused.err
+        );
+        let first = gate(at, &[&base[..], &["--allow-missing-baseline"]].concat());
+        assert_eq!(first.code, 0, "{}", first.err);
+        assert!(first.out.contains("nothing was compared"), "{}", first.out);
+        assert!(!first.out.contains("saved as") && !at.join(pattern).exists(), "{}", first.out);
+    }
+    // With a file it is compared, and one that is not a pattern stays an error.
+    runs(at, "main", "softmax_warp_forward", 1.0);
+    let base = ["now-0.csv", "--no-config", "--allow-missing-baseline", "--baseline"];
+    let found = gate(at, &[&base[..], &["main-*.csv"]].concat());
+    assert!(!found.out.contains("nothing was compared"), "{}{}", found.out, found.err);
+    let wrong = gate(at, &[&base[..], &["main-[.csv"]].concat());
+    assert_eq!(wrong.code, 2, "{}{}", wrong.out, wrong.err);
+}
