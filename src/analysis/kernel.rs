@@ -358,11 +358,16 @@ impl Kernel {
     /// Returns FLOPs over bytes; `None` if they are not of the same launches, or are not all bytes.
     #[must_use]
     pub fn intensity(&self) -> Option<FlopsPerByte> {
-        if self.is_partly_counted() || self.time_of_bytes().is_some() {
+        if self.has_other_launches() {
             return None;
         }
         let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;
         Some(self.flops()? / bytes)
+    }
+
+    /// Whether its bytes are not of the launches that its operations and times are of, so that neither is divided by another.
+    pub(crate) fn has_other_launches(&self) -> bool {
+        self.is_partly_counted() || self.time_of_bytes().is_some()
     }
 
     /// Returns the intensity at which the kernel's own compute roof, that of its busiest pipe, meets the
@@ -384,7 +389,7 @@ impl Kernel {
     /// which is of that pipe. `None` where [`Self::intensity`] is, or no pipe takes time.
     #[must_use]
     pub fn busiest_intensity(&self) -> Option<FlopsPerByte> {
-        if self.is_partly_counted() || self.time_of_bytes().is_some() {
+        if self.has_other_launches() {
             return None;
         }
         let bytes = self.bytes.filter(|bytes| bytes.get() > 0.0)?;

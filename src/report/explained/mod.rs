@@ -107,7 +107,8 @@ fn intensity(lines: &mut Lines, kernel: &Kernel) {
         format!("; {} FLOP/B over all pipes", per_byte(intensity))
     });
     let operations = view::si(pipe.operations.get(), unit);
-    let is_only = kernel.work.len() == 1 && unit == "FLOP";
+    let counted = kernel.work.iter().filter(|work| work.operations.get() > 0.0);
+    let is_only = counted.count() == 1 && unit == "FLOP";
     let of = if is_only { "F".to_owned() } else { format!("F of {}", pipe.pipe.label()) };
     let intensity = format!("{} {unit}/B", per_byte(intensity));
     lines.add("I", intensity, format!("{of} ÷ B = {operations} ÷ {bytes}{ridge}{all}"));
@@ -292,7 +293,7 @@ fn memory(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
 }
 
 /// What `t_mem` follows from where bytes are not counted.
-fn busy_memory(kernel: &Kernel) -> &'static str {
+pub(super) fn busy_memory(kernel: &Kernel) -> &'static str {
     if kernel.average(Quantity::DramActive).is_some() {
         "share of DRAM cycles with data × T"
     } else {

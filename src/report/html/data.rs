@@ -90,6 +90,12 @@ struct Data {
     /// Positions of the kernels whose bytes and operations are not of the same launches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     partly: Vec<usize>,
+    /// The memory roof where it is not bytes over memory time, by position of the kernel.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    bandwidths: BTreeMap<usize, Number>,
+    /// What memory time follows from where bytes are not counted, by position of the kernel.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    busy: BTreeMap<usize, Text>,
     /// By position of the kernel.
     findings: BTreeMap<usize, Vec<FindingData>>,
     /// What the algorithm needs, by position of the kernel.
@@ -236,11 +242,19 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
     let mut kernels = Kernels::default();
     let (mut findings, mut needed, mut told) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let own = analysis.groups.iter().filter(|_| analysis.has_own_groups());
-    let partly =
-        analysis.kernels.iter().enumerate().filter(|(_, kernel)| kernel.is_partly_counted());
-    let partly = partly.map(|(position, _)| position).collect();
+    let mut partly = Vec::new();
+    let (mut bandwidths, mut busy) = (BTreeMap::new(), BTreeMap::new());
     for (position, kernel) in analysis.kernels.iter().enumerate() {
         kernels.add(analysis, kernel, &mut strings);
+        if kernel.has_other_launches() {
+            partly.push(position);
+        }
+        if let (Some(_), Some(bandwidth)) = (kernel.time_of_bytes(), kernel.bandwidth()) {
+            bandwidths.insert(position, Number(bandwidth.get()));
+        }
+        if kernel.bytes.is_none() && kernel.memory_time.is_some() {
+            busy.insert(position, strings.of(explained::busy_memory(kernel)));
+        }
         let found = report.findings.of(position);
         if !found.is_empty() {
             let found = found.iter().map(|one| finding(one, &mut strings)).collect();
@@ -276,6 +290,8 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
         scenes: scene::scenes(report).iter().map(scene).collect(),
         kernels,
         partly,
+        bandwidths,
+        busy,
         findings,
         needed,
         told,

@@ -50,14 +50,16 @@ function memoryLines(lines, k) {
   if (bytes != null && time != null) {
     lines.add("B", si(bytes, "B"), "to and from device memory");
     if (time > 0) {
-      const bandwidth = si(bytes / time, "B/s");
+      const other = DATA.bandwidths?.[k];
+      const bandwidth = si(other ?? bytes / time, "B/s");
+      const rest = other ? ` = ${seconds(bytes / other)}; the rest by how busy DRAM was` : "";
       lines.add("BW", bandwidth, "the memory roof used");
-      lines.add("t_mem", seconds(time), `B ÷ BW = ${si(bytes, "B")} ÷ ${bandwidth}`);
+      lines.add("t_mem", seconds(time), `B ÷ BW = ${si(bytes, "B")} ÷ ${bandwidth}${rest}`);
     } else {
       lines.add("t_mem", seconds(time), "nothing moved");
     }
   } else if (time != null) {
-    lines.add("t_mem", seconds(time), "how busy memory was × T");
+    lines.add("t_mem", seconds(time), text(DATA.busy?.[k]));
   } else if (bytes != null) {
     lines.add("B", si(bytes, "B"), K.measured_s[k] > 0 ? "no bandwidth to divide by" : "no T to compare it with");
   } else {
@@ -86,10 +88,24 @@ function mathLines(lines, k) {
     else if (K.roofline_is_lower_bound[k]) remark = "may need time too: E is a lower bound";
     lines.add("not counted", text(K.uncounted[k]), remark);
   }
-  if (K.flops[k] != null && K.bytes[k] != null && K.arithmetic_intensity_flop_per_byte[k] != null) {
-    const ridge = K.ridge_point_flop_per_byte[k] == null ? "" : `; ridge point P ÷ BW = ${digits(K.ridge_point_flop_per_byte[k])} FLOP/B`;
-    lines.add("I", `${digits(K.arithmetic_intensity_flop_per_byte[k])} FLOP/B`, `F ÷ B = ${si(K.flops[k], "FLOP")} ÷ ${si(K.bytes[k], "B")}${ridge}`);
+  intensityLine(lines, k);
+}
+
+/** Arithmetic intensity beside the ridge point, both of the busiest pipe. */
+function intensityLine(lines, k) {
+  const [flops, whole, intensity] = [K.flops[k], K.arithmetic_intensity_flop_per_byte[k], K.busiest_intensity[k]];
+  if (intensity == null) return;
+  const bytes = si(K.bytes[k], "B");
+  if (!K.busiest[k]) {
+    lines.add("I", `${digits(intensity)} FLOP/B`, `F ÷ B = ${si(flops, "FLOP")} ÷ ${bytes}`);
+    return;
   }
+  const [at, operations] = K.busiest[k];
+  const [, label, unit] = DATA.pipes[at];
+  const ridge = K.ridge_point_flop_per_byte[k] == null ? "" : `; ridge point P ÷ BW = ${digits(K.ridge_point_flop_per_byte[k])} ${unit}/B`;
+  const all = whole != null && flops > operations * 1.01 ? `; ${digits(whole)} FLOP/B over all pipes` : "";
+  const of = K.work[k].length === 1 && unit === "FLOP" ? "F" : `F of ${label}`;
+  lines.add("I", `${digits(intensity)} ${unit}/B`, `${of} ÷ B = ${si(operations, unit)} ÷ ${bytes}${ridge}${all}`);
 }
 
 function neededLines(lines, k) {

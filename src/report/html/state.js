@@ -14,6 +14,10 @@ K.share = K.measured_s.map((time) => over(time, DATA.total));
 K.headroom = K.judged_s.map((time, k) => over(time, K.roofline_s[k]));
 K.arithmetic_intensity_flop_per_byte = K.flops.map((flops, k) => over(flops, K.bytes[k]));
 for (const k of DATA.partly ?? []) K.arithmetic_intensity_flop_per_byte[k] = null;
+// The pipe that needs the most time, whose ridge point the page shows, and its operations per byte.
+K.busiest = K.work.map((work) => work.filter(([, , time]) => time > 0).reduce((most, one) => (most && most[2] > one[2] ? most : one), null));
+K.busiest_intensity = K.arithmetic_intensity_flop_per_byte.map((whole, k) => (K.busiest[k] ? over(K.busiest[k][1], K.bytes[k]) : whole));
+for (const k of DATA.partly ?? []) K.busiest_intensity[k] = null;
 K.run_speedup = K.savings_s.map((win) => (win == null ? null : over(DATA.total, DATA.total - win)));
 // Time above the structural time of which no savings are counted is not proven; without such time none is a known zero.
 K.proven_savings_s = K.savings_s.map((win, k) => {

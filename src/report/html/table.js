@@ -70,7 +70,7 @@ const COLUMNS = [
   { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_low_s[k], show: rangeText },
   { key: "covers", title: "cumulative", number: true, value: (k) => K.coverage[k], show: (k) => percent(K.coverage[k]) },
   { key: "launches", title: "launches", number: true, value: (k) => K.launches[k], show: (k) => `${K.launches[k]}` },
-  { key: "intensity", title: "FLOP/B", number: true, value: (k) => K.arithmetic_intensity_flop_per_byte[k], show: (k) => maybe(K.arithmetic_intensity_flop_per_byte[k], digits) },
+  { key: "intensity", title: "FLOP/B", number: true, value: (k) => K.busiest_intensity[k], show: (k) => maybe(K.busiest_intensity[k], digits) },
   { key: "ridge", title: "ridge", number: true, value: (k) => K.ridge_point_flop_per_byte[k], show: (k) => maybe(K.ridge_point_flop_per_byte[k], digits) },
   { key: "shape", title: "grid / block", number: true, value: (k) => K.blocks[k], show: (k) => text(K.shape[k]) },
 ];

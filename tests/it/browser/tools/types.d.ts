@@ -26,6 +26,8 @@ interface Data {
   near: number;
   full_names: boolean;
   partly?: number[];
+  bandwidths?: Record<number, number>;
+  busy?: Record<number, number>;
   words: Record<string, string[]>;
   states: [string, string][];
   categories: [string, string][];
