@@ -155,6 +155,13 @@ impl Roofs {
         roof.map(|roof| FlopsPerSecond::new(quoted(roof, set)))
     }
 
+    /// Returns the pipe on which work of a pipe runs: vector work in 16 bits is converted where the device has no roof for it.
+    pub(super) fn instead(&self, pipe: Pipe) -> Pipe {
+        let is_known = |pipe: Pipe| self.law.peaks[pipe as usize].option().is_some();
+        let is_half = matches!(pipe, Pipe::Fp16Vector | Pipe::Bf16Vector);
+        if is_half && !is_known(pipe) { Pipe::Fp32Vector } else { pipe }
+    }
+
     /// Returns the DRAM roof at the rated clock, for launches that were not measured.
     pub(super) fn quoted_dram(&self, set: CeilingSet) -> Option<BytesPerSecond> {
         let roof = self.law.dram.option();

@@ -329,6 +329,25 @@ fn time_that_no_roof_explains_does_not_shrink_with_the_bytes() {
     assert!(kept(of(&analysis, &answers[1], "slow")).contains("too little parallelism"));
 }
 
+/// One block of 32 threads takes 500 µs for 0.2 GB on an A100, but those need 667 µs of the 300 GB/s of an L4.
+#[test]
+fn what_waits_for_something_else_still_takes_what_slower_roofs_ask_for() {
+    let mapping = MAPPING
+        .replace("kernel = \"kernel\"", "kernel = \"kernel\"\ngrid = \"grid\"\nblock = \"block\"");
+    let rows = ["kernel,us,gb,read_gb,write_gb,gflop,grid,block", "slow,500,0.2,0.1,0.1,0.01,1,32"];
+    let (profile, analysis) = run_of(&rows, &mapping, "A100 SXM4 80GB");
+    let answer = on(&profile, &analysis, device("L4"));
+    let Outcome::Projected(one) = of(&analysis, &answer, "slow") else { panic!("{answer:?}") };
+    let close = |time: rooflint::units::Seconds, as_known: f64| {
+        assert!((time.get() / as_known - 1.0).abs() < 1e-3, "{one:?}");
+    };
+    close(one.measured, 500e-6);
+    close(one.ideal, 0.2 / 300.0);
+    close(one.projected, 0.2 / 300.0);
+    assert!(one.is_lower_bound);
+    close(answer.totals.run.unwrap(), 0.2 / 300.0);
+}
+
 #[test]
 fn launches_without_counted_work_stay_as_measured() {
     let idle = "volta_sgemm_128x64_nn,10000,0,0,0,0";
@@ -357,6 +376,39 @@ fn tensor_work_known_from_activity_follows_the_format_of_its_name() {
     let Outcome::Projected(one) = of(&analysis, &answer, "fp16") else { panic!("{answer:?}") };
     let ratio = one.ideal.get() / one.roofline_time.get();
     assert!((ratio / (989.4 / 312.0) - 1.0).abs() < 0.01, "{ratio}");
+}
+
+/// A softmax in fp32 has a little work in half precision, which the tensor pipe does on an H100, and which a device may
+/// have no roof for: its bytes take its time everywhere. Where the tensor pipe is busy, the format matters.
+#[test]
+fn work_that_other_work_hides_stops_no_projection() {
+    let mapping = "[columns]\nkernel = \"kernel\"\ntime = { column = \"us\", unit = \"us\" }\n\
+                   bytes = { column = \"gb\", unit = \"GB\" }\n\
+                   flops = [{ column = \"fp32\", unit = \"GFLOP\", precision = \"fp32_vector\" },\n\
+                   { column = \"fp16\", unit = \"GFLOP\", precision = \"fp16_vector\" }]\n[quantities]\n\
+                   tensor_pipe_active = { column = \"active\", unit = \"%\" }\n";
+    let rows = [
+        "kernel,us,gb,fp32,fp16,active",
+        "\"softmax_warp_forward<float, float, float, 10>\",177,0.515,1.49,0.0084,0.5",
+        "\"layer_kernel<float>\",177,0.515,1.49,0.0084,90",
+    ];
+    let (profile, analysis) = run_of(&rows, mapping, "H100 SXM5 80GB");
+    for (name, bandwidth) in
+        [("A100 SXM4 80GB", 2039.0), ("L4", 300.0), ("Instinct MI300X", 5300.0)]
+    {
+        let answer = on(&profile, &analysis, device(name));
+        let Outcome::Projected(one) = of(&analysis, &answer, "softmax") else {
+            panic!("{answer:?}")
+        };
+        assert!((one.ideal.get() * bandwidth / 0.515 - 1.0).abs() < 0.01, "{one:?}");
+        let is_converted =
+            answer.notes.iter().any(|note| note.starts_with("fp16 work is converted"));
+        assert_eq!(is_converted, name == "Instinct MI300X", "{:?}", answer.notes);
+    }
+    // 989 to 165 TFLOP/s in fp16, but 1979 to 661 TOP/s in int8.
+    let answer = on(&profile, &analysis, device("GeForce RTX 4090"));
+    let reason = kept(of(&analysis, &answer, "layer"));
+    assert!(reason.starts_with("the format of its tensor work is unknown"), "{reason}");
 }
 
 #[test]

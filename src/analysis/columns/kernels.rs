@@ -101,6 +101,12 @@ fn measured() -> Vec<Column> {
             is_timed(kernel).then(share)
         }),
         column(
+            "concurrent_s",
+            Number("s"),
+            "time of it during which other streams of its GPU computed; missing if it had the GPU alone",
+            |_, kernel| seconds(Some(kernel.shared()).filter(|time| *time > Seconds::ZERO)),
+        ),
+        column(
             "flops",
             Number("FLOP"),
             "floating-point operations of all launches; a fused multiply-add counts 2",
@@ -165,8 +171,11 @@ fn intensity() -> Vec<Column> {
         column(
             "arithmetic_intensity_flop_per_byte",
             Number("FLOP/B"),
-            "FLOPs over bytes; absent if they are not of the same launches",
-            |_, kernel| kernel.intensity().map(|intensity| Cell::Number(intensity.get())),
+            "operations of the pipe that needs the most time over bytes, beside its ridge point; OP/B for integers; absent if they are not of the same launches",
+            |_, kernel| {
+                let intensity = kernel.busiest_intensity().or_else(|| kernel.intensity());
+                intensity.map(|intensity| Cell::Number(intensity.get()))
+            },
         ),
         column(
             "ridge_point_flop_per_byte",

@@ -1,8 +1,10 @@
 //! Projects launches to another device, or to their own at its rated clock.
 
+use std::ops::RangeInclusive;
+
 use super::{Law, Scene, Sides, grouped, quoted};
 use crate::analysis::ceilings::Roofs;
-use crate::analysis::{Analysis, CeilingSet};
+use crate::analysis::{Analysis, CeilingSet, Kernel};
 use crate::catalog::{CatalogError, Device, Observed};
 use crate::law::work_time;
 use crate::model::{DeviceHint, Engine, OriginKind, Pipe};
@@ -60,6 +62,9 @@ impl Law for Rated {
     }
 }
 
+/// Largest quotient of times that count as equal.
+const ALIKE: f64 = 1.02;
+
 /// Target of a projection.
 struct There<'a> {
     roofs: &'a Roofs,
@@ -98,14 +103,30 @@ impl There<'_> {
         for work in judged.work.iter().filter(|work| work.operations.get() > 0.0) {
             let peak = |pipe| self.peak(pipe, scene).map(FlopsPerSecond::get).into();
             let moves_data = scene.nature.moves_data;
-            let time = work_time(work.pipe, work.operations.get(), moves_data, peak).option();
+            let pipe = self.roofs.instead(work.pipe);
+            let time = work_time(pipe, work.operations.get(), moves_data, peak).option();
             let time = time.ok_or_else(|| self.lacks(work.pipe))?;
-            times.push((self.roofs.group(work.pipe), Seconds::new(time.value)));
+            times.push((self.roofs.group(pipe), Seconds::new(time.value)));
         }
-        if let Some(busy) = judged.tensor_activity {
-            times.push((self.roofs.group(Pipe::Fp16Matrix), self.tensor_activity(busy, scene)?));
+        let Some(busy) = judged.tensor_activity else {
+            return Ok(Sides { memory, math: grouped(times) });
+        };
+        let ratios = self.tensor_ratios(scene)?;
+        let group = self.roofs.group(Pipe::Fp16Matrix);
+        let sides = |ratio: f64| {
+            let tensor = (group, busy * ratio);
+            Sides { memory, math: grouped(times.iter().copied().chain([tensor])) }
+        };
+        let (least, most) = (sides(*ratios.start()), sides(*ratios.end()));
+        // It does not matter how long work takes that other work hides.
+        if most.ideal() > least.ideal() * ALIKE {
+            return Err(self.unknown_format());
         }
-        Ok(Sides { memory, math: grouped(times) })
+        Ok(most)
+    }
+
+    fn unknown_format(&self) -> String {
+        format!("the format of its tensor work is unknown, and formats differ on {}", self.name)
     }
 
     fn lacks(&self, pipe: Pipe) -> String {
@@ -118,12 +139,9 @@ impl There<'_> {
         }
     }
 
-    /// Projects tensor work known from the pipe's activity alone. Its time follows the roof of its
-    /// format if the name has it; otherwise only if the ratio between the devices is the same for
-    /// all formats.
-    fn tensor_activity(&self, busy: Seconds, scene: &Scene<'_>) -> Result<Seconds, String> {
-        /// Largest quotient of ratios that count as equal.
-        const ALIKE: f64 = 1.02;
+    /// Returns how much longer tensor work takes there that is known from the pipe's activity alone: by the roof of its
+    /// format if the name has it, otherwise from the least to the most of all formats.
+    fn tensor_ratios(&self, scene: &Scene<'_>) -> Result<RangeInclusive<f64>, String> {
         let ratio = |pipe: Pipe| -> Option<Result<f64, String>> {
             let here = scene.ran.roofs.peak(scene.launch, pipe, scene.set)?;
             let there = self.peak(pipe, scene);
@@ -133,13 +151,11 @@ impl There<'_> {
             let of_format =
                 |pipe: &&Pipe| pipe.engine() == Engine::Matrix && pipe.precision() == precision;
             // The first of a format is the dense one with the wide accumulator.
-            let pipe = Pipe::ALL.iter().find(of_format).and_then(|pipe| ratio(*pipe));
-            return match pipe {
-                Some(ratio) => Ok(busy * ratio?),
-                None => Err("no roof of the device matches the format of its tensor \
-                    work"
-                    .to_owned()),
-            };
+            // Work that is called fp32 has a matrix format of its own on few devices.
+            if let Some(ratio) = Pipe::ALL.iter().find(of_format).and_then(|pipe| ratio(*pipe)) {
+                let ratio = ratio?;
+                return Ok(ratio..=ratio);
+            }
         }
         let usual = [
             Pipe::Fp16Matrix,
@@ -148,17 +164,19 @@ impl There<'_> {
             Pipe::Fp8Matrix,
             Pipe::Int8Matrix,
         ];
-        let unknown = || {
-            format!("the format of its tensor work is unknown, and formats differ on {}", self.name)
-        };
-        let ratios: Vec<f64> = usual
-            .into_iter()
-            .filter_map(ratio)
-            .collect::<Result<_, String>>()
-            .map_err(|_| unknown())?;
+        // A product may be of a format that the other device lacks; the little tensor work of others is not.
+        let is_product = scene.kernel.class.is_product();
+        let mut ratios = Vec::new();
+        for ratio in usual.into_iter().filter_map(ratio) {
+            match ratio {
+                Ok(ratio) => ratios.push(ratio),
+                Err(_) if is_product => return Err(self.unknown_format()),
+                Err(_) => {}
+            }
+        }
         let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
         let high = ratios.iter().copied().fold(0.0, f64::max);
-        if ratios.is_empty() || high > low * ALIKE { Err(unknown()) } else { Ok(busy * high) }
+        if ratios.is_empty() { Err(self.unknown_format()) } else { Ok(low..=high) }
     }
 }
 
@@ -169,6 +187,15 @@ pub(super) fn notes(device: &Device, analysis: &Analysis) -> Vec<String> {
     let from_shapes = analysis.kernels.iter().any(|kernel| kernel.provenance == algorithmic);
     if from_shapes {
         notes.push("bytes follow from operator shapes, independent of caches".to_owned());
+    }
+    let is_lacking = |pipe: &Pipe| device.peak(*pipe).is_none();
+    for pipe in [Pipe::Fp16Vector, Pipe::Bf16Vector].into_iter().filter(is_lacking) {
+        let works = |kernel: &Kernel| {
+            kernel.work.iter().any(|work| work.pipe == pipe && work.operations.get() > 0.0)
+        };
+        if analysis.kernels.iter().any(works) && device.peak(Pipe::Fp32Vector).is_some() {
+            notes.push(format!("{} work is converted: the fp32 roof applies", pipe.label()));
+        }
     }
     let has_bytes = analysis.kernels.iter().any(|kernel| kernel.bytes.is_some());
     for here in analysis.devices.iter().filter_map(|ran| ran.device.as_ref()) {

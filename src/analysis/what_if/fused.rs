@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::sums::{Sums, Times};
-use super::{Neighbor, Outcome, Projection, Sides, grouped, refusal};
+use super::{Neighbor, Outcome, Projection, Refusal, Sides, grouped, refusal};
 use crate::analysis::law::Judged;
 use crate::analysis::{Analysis, Instruments, Kernel, State};
 use crate::model::{Head, Launch, Pipe, Profile, Quantity};
@@ -102,7 +102,7 @@ pub(super) fn outcomes(profile: &Profile, analysis: &Analysis) -> Vec<Outcome> {
 /// Explains why a kernel has no pair.
 fn alone(kernel: &Kernel) -> &'static str {
     match refusal(kernel) {
-        Some(reason) if !can_join(kernel) => reason,
+        Some(Refusal { reason, .. }) if !can_join(kernel) => reason,
         _ => "no memory-bound kernel always follows it, or fusion would save nothing",
     }
 }

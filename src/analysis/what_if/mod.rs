@@ -176,6 +176,8 @@ trait Law {
 #[derive(Debug, Default)]
 struct Sum {
     times: Sums,
+    /// Measured time, or the roofline time after the change where that is longer, of each launch.
+    least: ExactSum,
     refused: Option<String>,
 }
 
@@ -215,7 +217,9 @@ pub fn what_if(
         let outcomes: Vec<Outcome> = match law {
             Some(_) => {
                 let each = kernels.iter().zip(sums);
-                each.map(|(one, sum)| outcome(one, sum, analysis.fixed_cost)).collect()
+                let is_elsewhere = change.is_elsewhere();
+                each.map(|(one, sum)| outcome(one, sum, analysis.fixed_cost, is_elsewhere))
+                    .collect()
             }
             None => fused::outcomes(profile, analysis),
         };
@@ -326,6 +330,7 @@ impl Sum {
         if roofline_time <= Seconds::ZERO {
             return;
         }
+        self.least.add(time.max(sides.ideal()).get() * count);
         let cost = cost.min(time);
         let projected = cost + (time - cost) * (sides.ideal() / roofline_time);
         self.times.add(&Times { measured: time, roofline_time, projected, sides }, count);
@@ -333,47 +338,69 @@ impl Sum {
 }
 
 /// Returns the outcome of a kernel.
-fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds) -> Outcome {
+fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds, is_elsewhere: bool) -> Outcome {
+    /// Quotient from which a time is a longer one.
+    const LONGER: f64 = 1.001;
     let each = kernel.roofline_time.map(|time| time / kernel.launches.max(1) as f64);
     let is_below_launch = each.is_some_and(|each| each < fixed_cost);
-    if let Some(reason) = refusal(kernel) {
-        return Outcome::Kept(reason.to_owned());
+    let mut projection = sum.times.projection(&[kernel], None);
+    let refusal = refusal(kernel).or(is_below_launch.then_some(Refusal {
+        reason: "its roofline time is below the launch cost, so something else takes its time",
+        is_time: true,
+    }));
+    match (refusal, sum.refused) {
+        (None, None) if projection.ideal.get() <= 0.0 => {
+            Outcome::Kept("its counted work takes no time after the change".to_owned())
+        }
+        (None, None) => Outcome::Projected(projection),
+        (None, Some(reason)) => Outcome::Kept(reason),
+        // What takes its time here stays, but its bytes and operations need theirs: on lower roofs that may be more.
+        (Some(Refusal { is_time: true, .. }), None)
+            if is_elsewhere && sum.least.get() > projection.measured.get() * LONGER =>
+        {
+            projection.projected = Seconds::new(sum.least.get());
+            projection.is_lower_bound = true;
+            Outcome::Projected(projection)
+        }
+        (Some(Refusal { reason, .. }), _) => Outcome::Kept(reason.to_owned()),
     }
-    if is_below_launch {
-        let reason = "its roofline time is below the launch cost, so something else takes its time";
-        return Outcome::Kept(reason.to_owned());
-    }
-    if let Some(reason) = sum.refused {
-        return Outcome::Kept(reason);
-    }
-    let projection = sum.times.projection(&[kernel], None);
-    if projection.ideal.get() <= 0.0 {
-        return Outcome::Kept("its counted work takes no time after the change".to_owned());
-    }
-    Outcome::Projected(projection)
+}
+
+/// Why a kernel does not follow its roofs.
+struct Refusal {
+    reason: &'static str,
+    /// True if that is what takes its time: then what the roofs ask for is still the least that it takes.
+    is_time: bool,
 }
 
 /// Returns why a kernel cannot be projected to other roofs, if so.
-const fn refusal(kernel: &Kernel) -> Option<&'static str> {
-    if kernel.by_utilization {
-        return Some("its work was not counted, only the utilization of its units");
-    }
-    Some(match kernel.state {
-        State::LaunchBound => "launch-bound; the launch cost is unchanged",
-        State::CacheResident => "cache-resident, so the roof of device memory does not apply",
-        State::FasterThanRoofline => "faster than the roofline here, so its data is inconsistent",
-        State::NotEnoughData => "not enough data in the export",
-        State::NotRoofline => "limited by links, not by the roofs of a device",
+const fn refusal(kernel: &Kernel) -> Option<Refusal> {
+    let (reason, is_time) = match kernel.state {
+        _ if kernel.by_utilization => {
+            ("its work was not counted, only the utilization of its units", false)
+        }
+        State::LaunchBound => ("launch-bound; the launch cost is unchanged", true),
+        State::CacheResident => {
+            ("cache-resident, so the roof of device memory does not apply", true)
+        }
+        State::FasterThanRoofline => {
+            ("faster than the roofline here, so its data is inconsistent", false)
+        }
+        State::NotEnoughData => ("not enough data in the export", false),
+        State::NotRoofline => ("limited by links, not by the roofs of a device", false),
         State::Flagged
         | State::NearRoofline
         | State::Fair
         | State::LowImpact
         | State::Possible
         | State::Waived => match kernel.limiter {
-            Limiter::Latency => "limited by too little parallelism, which faster roofs do not help",
+            Limiter::Latency => {
+                ("limited by too little parallelism, which faster roofs do not help", true)
+            }
             Limiter::Memory | Limiter::Math | Limiter::Unknown => return None,
         },
-    })
+    };
+    Some(Refusal { reason, is_time })
 }
 
 fn totals(kernels: &[Kernel], outcomes: &[Outcome], is_elsewhere: bool) -> WhatIfTotals {

@@ -44,8 +44,8 @@ pub(super) fn hierarchy(lines: &mut Lines, kernel: &Kernel) {
     lines.add("E hier.", time(hierarchical), remark);
 }
 
-/// From measured to structural to ideal time: what another implementation can win, and what only
-/// another shape or fewer launches can.
+/// From measured to structural to ideal time: what another implementation can win, and what launches, the grid and the
+/// share of a roof that real code reaches cost any of them.
 pub(super) fn way(lines: &mut Lines, kernel: &Kernel, roofline_time: Seconds, structural: Seconds) {
     let measured = kernel.modeled;
     // What is left for the hardware is not known of work that may not be needed.
@@ -60,11 +60,16 @@ pub(super) fn way(lines: &mut Lines, kernel: &Kernel, roofline_time: Seconds, st
     } else {
         (measured - floor, ", unproven and so not in the savings")
     };
+    let beyond = if kernel.is_lower_bound() {
+        "launches, grid, what real code does not reach and what was not counted"
+    } else {
+        "launches, grid and what real code does not reach"
+    };
     lines.add(
         "T → ideal",
         format!("{} → {} → {}", time(measured), time(floor), time(roofline_time.min(measured))),
         format!(
-            "measured → structural → ideal: {} of T for a better implementation{unproven}, {} for another shape or fewer launches, {} for the hardware",
+            "measured → structural → ideal: {} of T for a better implementation{unproven}, {} for {beyond}, {} for the hardware",
             share(better),
             share((measured - better - roofline_time.min(measured)).max(Seconds::ZERO)),
             share(roofline_time.min(measured)),

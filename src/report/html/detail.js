@@ -12,7 +12,7 @@ function wayBar(k) {
   const shape = Math.max(0, Math.min(structural, measured - won) - ideal);
   const rest = measured - ideal - shape - won;
   /** @type {[string, number, string][]} */
-  const parts = [["roofline", ideal, "roofline time"], ["gap", shape, "shape and launch cost"]];
+  const parts = [["roofline", ideal, "roofline time"], ["gap", shape, K.roofline_is_lower_bound[k] ? "launches, grid, usual share of a roof, not counted" : "launches, grid, usual share of a roof"]];
   // Numbers of six digits add up to a little more or less than their sum.
   if (rest > measured * 1e-4) parts.push(["unproven", rest, "further gap, savings unproven"]);
   if (won > 0 || parts.length < 3) parts.push(["savings", won, "savings"]);

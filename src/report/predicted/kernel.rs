@@ -194,7 +194,8 @@ fn device(one: &Prediction) -> Vec<Block> {
     add("roofline time", time(one.roofline_time), format!("max({longest})"));
     add("limiter", one.limiter.label().to_owned(), why(one).to_owned());
     if let Some(attainable) = one.attainable {
-        let how = "F ÷ roofline time = min(P, intensity × BW)".to_owned();
+        let by_roofs = if one.link.is_some() { "" } else { " = min(P, intensity × BW)" };
+        let how = format!("F ÷ roofline time{by_roofs}");
         add("attainable", si(attainable.get(), &per_second), how);
     }
     if let Some(real) = &one.achievable {

@@ -29,7 +29,10 @@ pub(super) fn document(report: &Report<'_>, style: &Style) -> Document {
             let shown = &several[..several.len().min(report.top)];
             let entries = entry::of_kernels(report, shown);
             let title = format!("Chosen kernels{}", first_of(shown.len(), several.len()));
-            document.section(title, vec![Block::Table(screen::table(&entries, style))]);
+            document.section(
+                title,
+                vec![Block::Table(screen::table(&entries, report.analysis, style))],
+            );
             if style.full {
                 for kernel in shown {
                     document.section(name(kernel, style), blocks(report, kernel));

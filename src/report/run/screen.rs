@@ -2,8 +2,9 @@
 
 use super::brief::{Brief, KERNELS, Missing, Remedy, STEPS};
 use super::entry::{Entry, of_kernels};
+use super::tables::Devices;
 use super::{checks, tables, verdict};
-use crate::analysis::Kernel;
+use crate::analysis::{Analysis, Kernel};
 use crate::report::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
 use crate::report::view::Style;
 use crate::report::{FORMATS, Report};
@@ -94,11 +95,11 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> D
         let longest = longest(report, room.kernels.min(LONGEST));
         let title =
             format!("Longest kernels{}", first_of(longest.len(), report.analysis.kernels.len()));
-        document.section(title, vec![Block::Table(plain(&longest, style))]);
+        document.section(title, vec![Block::Table(plain(&longest, report.analysis, style))]);
     } else {
         let title =
             format!("Top kernels by potential savings{}", first_of(brief.kernels.len(), brief.all));
-        document.section(title, vec![Block::Table(table(&brief.kernels, style))]);
+        document.section(title, vec![Block::Table(table(&brief.kernels, report.analysis, style))]);
     }
     let mut facts = others;
     facts.extend(
@@ -138,16 +139,20 @@ fn longest<'a>(report: &Report<'a>, most: usize) -> Vec<Entry<'a>> {
 }
 
 /// Kernels that save nothing, each with what it is.
-fn plain(kernels: &[Entry<'_>], style: &Style) -> Table {
+fn plain(kernels: &[Entry<'_>], analysis: &Analysis, style: &Style) -> Table {
+    let devices = Devices::of(analysis);
     let mut table = Table::new(
         "longest",
-        vec![
-            Column::number("rank", "#", Form::Count),
-            Column::name("name", "kernel"),
-            Column::number("measured_s", "time", Form::Time),
-            Column::number("share", "share", Form::Share).spare(2),
-            Column::number("headroom", "vs. roofline", Form::Factor).spare(1),
-        ],
+        devices.columns(
+            3,
+            vec![
+                Column::number("rank", "#", Form::Count),
+                Column::name("name", "kernel"),
+                Column::number("measured_s", "time", Form::Time),
+                Column::number("share", "share", Form::Share).spare(2),
+                Column::number("headroom", "vs. roofline", Form::Factor).spare(1),
+            ],
+        ),
     );
     for entry in kernels {
         let cells = [
@@ -157,25 +162,29 @@ fn plain(kernels: &[Entry<'_>], style: &Style) -> Table {
             Cell::Number(entry.share),
             entry.headroom.map_or(Cell::Missing, |(high, low)| tables::between(high, low)),
         ];
-        table.push_with(cells, vec![entry.sentence()]);
+        table.push_with(devices.cells(entry.kernel, cells.into()), vec![entry.sentence()]);
         table.link(entry.finding.and_then(|finding| rules::link(&finding.rule)));
     }
     table
 }
 
 /// Kernels, a line of numbers and a sentence each.
-pub(super) fn table(kernels: &[Entry<'_>], style: &Style) -> Table {
+pub(super) fn table(kernels: &[Entry<'_>], analysis: &Analysis, style: &Style) -> Table {
+    let devices = Devices::of(analysis);
     let mut table = Table::new(
         "brief",
-        vec![
-            Column::number("rank", "#", Form::Count),
-            Column::name("name", "kernel"),
-            Column::number("measured_s", "time", Form::Time),
-            Column::number("share", "share", Form::Share).spare(2),
-            Column::number("savings_s", "savings", Form::Time),
-            Column::number("headroom", "vs. roofline", Form::Factor).spare(1),
-            Column::text("certainty", "certainty").spare(3),
-        ],
+        devices.columns(
+            3,
+            vec![
+                Column::number("rank", "#", Form::Count),
+                Column::name("name", "kernel"),
+                Column::number("measured_s", "time", Form::Time),
+                Column::number("share", "share", Form::Share).spare(2),
+                Column::number("savings_s", "savings", Form::Time),
+                Column::number("headroom", "vs. roofline", Form::Factor).spare(1),
+                Column::text("certainty", "certainty").spare(4),
+            ],
+        ),
     );
     for entry in kernels {
         let (low, high) = entry.range;
@@ -194,7 +203,7 @@ pub(super) fn table(kernels: &[Entry<'_>], style: &Style) -> Table {
             entry.headroom.map_or(Cell::Missing, |(high, low)| tables::between(high, low)),
             Cell::text(entry.certainty.label()),
         ];
-        table.push_with(cells, vec![entry.sentence()]);
+        table.push_with(devices.cells(entry.kernel, cells.into()), vec![entry.sentence()]);
         table.link(entry.finding.and_then(|finding| rules::link(&finding.rule)));
     }
     table

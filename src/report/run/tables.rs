@@ -1,6 +1,6 @@
 //! The kernels of a run as tables: ranked opportunities, and all others.
 
-use crate::analysis::{Confidence, Kernel, State};
+use crate::analysis::{Analysis, Confidence, Kernel, State};
 use crate::model::OriginKind;
 use crate::report::Report;
 use crate::report::document::{Cell, Column, Form, Table};
@@ -29,29 +29,35 @@ pub(in crate::report) fn opportunities(
         let found = report.findings_of(kernel);
         sized.chain(advice::causes(found, brief.told(kernel))).collect()
     };
-    ranked(kernels, report.analysis.totals.measured, style, &notes)
+    ranked(kernels, report.analysis, style, &notes)
 }
 
-fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) -> Table {
+fn ranked(kernels: &[&Kernel], analysis: &Analysis, style: &Style, notes: Notes<'_>) -> Table {
+    let total = analysis.totals.measured;
+    let devices = Devices::of(analysis);
     let mut table = Table::new(
         "opportunities",
-        vec![
-            Column::number("rank", "#", Form::Count),
-            Column::name("name", "kernel"),
-            Column::number("shape", "grid / block", Form::Count).spare(12),
-            Column::number("launches", "launches", Form::Count).spare(14),
-            Column::number("measured_s", "measured", Form::Time),
-            Column::number("roofline_s", "roofline", Form::Time).spare(6),
-            Column::number("headroom", "vs. roofline", Form::Factor),
-            Column::text("verdict", "verdict").spare(5),
-            Column::text("limiter", "limiter").spare(13),
-            Column::number("arithmetic_intensity_flop_per_byte", "FLOP/B", Form::Digits).spare(17),
-            Column::number("ridge_point_flop_per_byte", "ridge", Form::Digits).spare(18),
-            Column::number("share", "share", Form::Share).spare(11),
-            Column::number("savings_s", "savings", Form::Time),
-            Column::number("coverage", "cumulative", Form::Share).spare(15),
-            Column::number("run_speedup", "run speedup", Form::Factor).spare(16),
-        ],
+        devices.columns(
+            10,
+            vec![
+                Column::number("rank", "#", Form::Count),
+                Column::name("name", "kernel"),
+                Column::number("shape", "grid / block", Form::Count).spare(12),
+                Column::number("launches", "launches", Form::Count).spare(14),
+                Column::number("measured_s", "measured", Form::Time),
+                Column::number("roofline_s", "roofline", Form::Time).spare(6),
+                Column::number("headroom", "vs. roofline", Form::Factor),
+                Column::text("verdict", "verdict").spare(5),
+                Column::text("limiter", "limiter").spare(13),
+                Column::number("arithmetic_intensity_flop_per_byte", "FLOP/B", Form::Digits)
+                    .spare(17),
+                Column::number("ridge_point_flop_per_byte", "ridge", Form::Digits).spare(18),
+                Column::number("share", "share", Form::Share).spare(11),
+                Column::number("savings_s", "savings", Form::Time),
+                Column::number("coverage", "cumulative", Form::Share).spare(15),
+                Column::number("run_speedup", "run speedup", Form::Factor).spare(16),
+            ],
+        ),
     );
     for kernel in kernels {
         let per_byte = |value: Option<FlopsPerByte>| Cell::maybe(value.map(FlopsPerByte::get));
@@ -77,7 +83,7 @@ fn ranked(kernels: &[&Kernel], total: Seconds, style: &Style, notes: Notes<'_>) 
             Cell::maybe(kernel.coverage.map(Share::get)),
             Cell::Number(run_speedup(total, kernel.savings)),
         ];
-        table.push_with(cells, notes(kernel));
+        table.push_with(devices.cells(kernel, cells.into()), notes(kernel));
     }
     table
 }
@@ -125,25 +131,31 @@ fn state(kernel: &Kernel) -> String {
 /// All other kernels, by time, with their state.
 pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style: &Style) -> Table {
     let total = report.analysis.totals.measured;
+    let devices = Devices::of(report.analysis);
     let mut table = Table::new(
         "others",
-        vec![
-            Column::name("name", "kernel"),
-            Column::number("shape", "grid / block", Form::Count).spare(12),
-            Column::number("launches", "launches", Form::Count).spare(14),
-            Column::number("measured_s", "measured", Form::Time),
-            Column::number("roofline_s", "roofline", Form::Time).spare(6),
-            Column::number("headroom", "vs. roofline", Form::Factor),
-            Column::text("limiter", "limiter").spare(13),
-            Column::number("share", "share", Form::Share).spare(11),
-            Column::text("state", "state").spare(5),
-        ],
+        devices.columns(
+            10,
+            vec![
+                Column::number("rank", "#", Form::Count),
+                Column::name("name", "kernel"),
+                Column::number("shape", "grid / block", Form::Count).spare(12),
+                Column::number("launches", "launches", Form::Count).spare(14),
+                Column::number("measured_s", "measured", Form::Time),
+                Column::number("roofline_s", "roofline", Form::Time).spare(6),
+                Column::number("headroom", "vs. roofline", Form::Factor),
+                Column::text("limiter", "limiter").spare(13),
+                Column::number("share", "share", Form::Share).spare(11),
+                Column::text("state", "state").spare(5),
+            ],
+        ),
     );
     for kernel in kernels {
         let unless = |dash: bool, cell: Cell| if dash { Cell::Missing } else { cell };
         // A time of zero is a missing one.
         let untimed = kernel.measured <= Seconds::ZERO;
         let cells = [
+            Cell::count(kernel.rank as u64),
             Cell::text(name(kernel, style)),
             Cell::text(shape(kernel)),
             Cell::count(kernel.launches),
@@ -154,9 +166,35 @@ pub(in crate::report) fn others(kernels: &[&Kernel], report: &Report<'_>, style:
             unless(untimed, share(kernel, total)),
             Cell::text(state(kernel)),
         ];
-        table.push_with(cells, sizes(kernel).into_iter().collect());
+        let notes = sizes(kernel).into_iter().collect();
+        table.push_with(devices.cells(kernel, cells.into()), notes);
     }
     table
+}
+
+/// The device of each kernel, in tables of runs on several; a run on one names it at its top.
+pub(super) struct Devices(Vec<String>);
+
+impl Devices {
+    pub(super) fn of(analysis: &Analysis) -> Self {
+        let names = analysis.devices.iter().map(|device| printable(device.name()));
+        Self(if analysis.devices.len() > 1 { names.collect() } else { Vec::new() })
+    }
+
+    /// The columns of a table that begins with rank and name, and leaves out the device before all of a smaller number.
+    pub(super) fn columns(&self, spare: u8, mut columns: Vec<Column>) -> Vec<Column> {
+        if !self.0.is_empty() {
+            columns.insert(2, Column::text("device", "device").spare(spare));
+        }
+        columns
+    }
+
+    pub(super) fn cells(&self, kernel: &Kernel, mut cells: Vec<Cell>) -> Vec<Cell> {
+        if let Some(name) = self.0.get(kernel.device) {
+            cells.insert(2, Cell::text(name.clone()));
+        }
+        cells
+    }
 }
 
 /// The expected time; a bound says so.

@@ -279,6 +279,21 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Blocks that fit on one multiprocessor at once: by the export, else by threads, registers and shared memory.
+    #[must_use]
+    pub fn held(&self) -> Option<u32> {
+        let computed = || {
+            let limits = self.device().ok()?.limits()?;
+            let [registers, shared] =
+                [Quantity::RegistersPerThread, Quantity::SharedMemoryPerBlock]
+                    .map(|one| self.get(one));
+            let threads = u32::try_from(self.threads().ok()?).ok()?;
+            let taken = limits.shared_bytes_taken(shared?.round() as u32);
+            limits.resident_blocks(threads, registers?.round() as u32, taken)
+        };
+        self.resident().ok().or_else(computed)
+    }
+
     /// `traffic`: bytes that need not move, at the achievable bandwidth of device memory.
     ///
     /// # Errors

@@ -88,7 +88,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     let Some(busy) = latency::limits(subject)? else { return Ok(None) };
     let limits = subject.device().ok().and_then(crate::catalog::Device::limits);
-    let resident = subject.resident().map(f64::from).ok();
+    let resident = subject.held().map(f64::from);
     let is_full = resident.is_some_and(|resident| resident <= per_sm);
     let is_apart = subject.is_persistent() || subject.spare() == Spare::Nothing;
     if is_apart || is_full && (subject.lacks_room() || is_tensor_product(subject)) {
