@@ -185,7 +185,9 @@ fn little_parallelism(kernel: &Kernel) -> String {
         Some(1) => "one block".to_owned(),
         Some(blocks) => format!("{blocks} blocks"),
     };
-    let threads = kernel.shape.threads_per_block.unwrap_or_default();
+    let Some(threads) = kernel.shape.threads_per_block else {
+        return format!("too little parallelism to hide latency: only {blocks}");
+    };
     if threads < roofline::THREADS_PER_BLOCK {
         let threads = match threads {
             1 => "one thread".to_owned(),

@@ -64,7 +64,7 @@ impl NextNcu<'_> {
             Column::number("rank", "#", Form::Count),
             Column::name("name", "kernel"),
             Column::number("shape", "grid / block", Form::Count).spare(3),
-            Column::number("launches", "launches", Form::Count),
+            Column::number("launches", "launches in all", Form::Count),
             Column::number("measured_s", "time", Form::Time),
             Column::number("share", "share", Form::Share).spare(1),
         ];
@@ -109,13 +109,13 @@ impl Reported for NextNcu<'_> {
         let which = match self.launches {
             Collected::Range { skip, count: number } => {
                 let after = match skip {
-                    0 => ": the first of these names that the profile calls".to_owned(),
+                    0 => ", from the first of these names on".to_owned(),
                     _ => format!(
-                        ", after {skip} of these names: as many as the profile calls before them"
+                        " after skipping {skip} of these names, as many as the profile has before them"
                     ),
                 };
                 format!(
-                    "{} with {}{after}. If the profile begins later than the program, begin with \
+                    "profiles {} with {}{after}. If the profile begins later than the program, begin with \
                      it: --profile-from-start off, and torch.cuda.profiler.start() or \
                      cudaProfilerStart() where it begins",
                     count(number as u64, "launch", "launches"),

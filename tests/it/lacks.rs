@@ -210,3 +210,31 @@ fn a_grid_below_one_wave_has_not_as_many_blocks_as_fit() {
     let made = "its grid is made to fit, so the number of its blocks does not count";
     assert!(limiter.ends_with(made), "{limiter}");
 }
+
+/// 256 blocks on 132 SMs are too few whatever their size, which nobody knows: it is not zero.
+#[test]
+fn a_block_of_unknown_size_has_not_zero_threads() {
+    let text = "kernel,time,bytes,flops,blocks\nmy_gemm,500,100,1,256\n";
+    let folder = tempfile::tempdir().unwrap();
+    let [file, map] = ["bench.csv", "bench.toml"].map(|name| folder.path().join(name));
+    std::fs::write(&file, text).unwrap();
+    let mapping = "[columns]\nkernel = \"kernel\"\ntime = { column = \"time\", unit = \"us\" }\n\
+                   bytes = { column = \"bytes\", unit = \"MB\" }\n\
+                   flops = [{ column = \"flops\", unit = \"GFLOP\", precision = \"fp32_vector\" }]\ngrid = \"blocks\"\n";
+    std::fs::write(&map, mapping).unwrap();
+    let [file, map] = [&file, &map].map(|path| path.to_str().unwrap());
+    let report = run(&[file, "--map", map, "--device", "H100 SXM5 80GB", "--full"]).stdout;
+    assert!(report.contains("too little parallelism to hide latency: only 256 blocks"), "{report}");
+    assert!(!report.contains("0 threads"), "{report}");
+}
+
+/// Three grids of one name on a device that is not known: each row has its own.
+#[test]
+fn rows_of_one_name_have_their_grids() {
+    let head = "source,source_format,kernel,device_ordinal,launches,grid_x,blocks,threads_per_block,duration_s";
+    let rows = [100, 200].map(|blocks| format!("run,pyprof,gemv,0,1,{blocks},{blocks},256,1e-3\n"));
+    let report =
+        told(&format!("{head}\n{}other,pyprof,other,0,1,1,1,32,1e-3\n", rows.concat()), &[]);
+    assert!(report.contains("gemv [100 / 256]") && report.contains("gemv [200 / 256]"), "{report}");
+    assert!(!report.contains("other ["), "{report}");
+}

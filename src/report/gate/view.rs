@@ -88,7 +88,7 @@ pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
             Column::number("interval", "interval", Form::Change).spare(1),
             Column::number("limit", "limit", Form::Change),
             Column::number("share", "share", Form::Share).spare(11),
-            Column::number("difference_s", "diff", Form::TimeChange).spare(4),
+            Column::number("difference_s", "diff/run", Form::TimeChange).spare(4),
             Column::text("result", "result").spare(3),
         ],
     );

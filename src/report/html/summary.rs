@@ -250,6 +250,6 @@ fn kernel(entry: &Entry<'_>, most: f64, style: &Style) -> Card {
         savings,
         width: format!("{width:.2}"),
         text: html::prose(&printable(&entry.sentence())),
-        notes: format!("{} of time{ratio} · {}", percent(entry.share), entry.certainty.label()),
+        notes: format!("{} of time{ratio} · {}", percent(entry.share), entry.verdict()),
     }
 }

@@ -29,6 +29,8 @@ pub(in crate::report) struct Entry<'a> {
     pub(in crate::report) range: (Seconds, Seconds),
     /// How certain the savings are.
     pub(in crate::report) certainty: Certainty,
+    /// Whether one of them is flagged, or waived.
+    is_flagged: bool,
     /// The finding that explains them, where a rule does.
     pub(in crate::report) finding: Option<&'a Finding>,
     /// Whether rules explain a part of them.
@@ -97,6 +99,9 @@ impl<'a> Entry<'a> {
             savings: if first.has_savings() { sum(|one| one.savings) } else { Seconds::ZERO },
             range: (sum(|one| one.savings_low), sum(|one| one.savings_high)),
             certainty,
+            is_flagged: kernels
+                .iter()
+                .any(|one| matches!(one.state, State::Flagged | State::Waived)),
             finding,
             is_partly_explained: report.findings_of(first).iter().any(|one| one.next.is_some()),
         })
@@ -115,6 +120,16 @@ impl<'a> Entry<'a> {
     pub(in crate::report) fn name(&self, style: &Style) -> String {
         let name = name(self.kernel, style);
         if self.grids > 1 { format!("{name} ({} grids)", self.grids) } else { name }
+    }
+
+    /// How certain the savings are, and whether they are too small, or the kernel too near its roofline, to be flagged for.
+    pub(in crate::report) fn verdict(&self) -> String {
+        let certainty = self.certainty.label();
+        if self.is_flagged || self.certainty == Certainty::Unproven {
+            certainty.to_owned()
+        } else {
+            format!("{certainty}, not flagged")
+        }
     }
 
     /// Cause and next step in one sentence.

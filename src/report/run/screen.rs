@@ -6,7 +6,7 @@ use super::tables::Devices;
 use super::{checks, tables, verdict};
 use crate::analysis::{Analysis, Kernel};
 use crate::report::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
-use crate::report::view::Style;
+use crate::report::view::{self, Style};
 use crate::report::{FORMATS, Report};
 use crate::rules;
 use crate::units::Seconds;
@@ -155,9 +155,12 @@ fn plain(kernels: &[Entry<'_>], analysis: &Analysis, style: &Style) -> Table {
         ),
     );
     for entry in kernels {
+        let name = entry.name(style);
+        let is_alone = kernels.iter().filter(|one| one.name(style) == name).count() == 1;
+        let name = if is_alone { name } else { format!("{name} [{}]", view::shape(entry.kernel)) };
         let cells = [
             Cell::count(entry.kernel.rank as u64),
-            Cell::text(entry.name(style)),
+            Cell::text(name),
             Cell::time(entry.measured),
             Cell::Number(entry.share),
             entry.headroom.map_or(Cell::Missing, |(high, low)| tables::between(high, low)),
@@ -201,7 +204,7 @@ pub(super) fn table(kernels: &[Entry<'_>], analysis: &Analysis, style: &Style) -
             Cell::Number(entry.share),
             savings,
             entry.headroom.map_or(Cell::Missing, |(high, low)| tables::between(high, low)),
-            Cell::text(entry.certainty.label()),
+            Cell::text(entry.verdict()),
         ];
         table.push_with(devices.cells(entry.kernel, cells.into()), vec![entry.sentence()]);
         table.link(entry.finding.and_then(|finding| rules::link(&finding.rule)));

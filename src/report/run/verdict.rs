@@ -238,8 +238,15 @@ fn flagged(report: &Report<'_>) -> Option<String> {
     } else {
         format!("{} of so short a run", percent(floor / total))
     };
+    // What counts are the savings of all grids of a name.
+    let is_apart = |kernel: &Kernel| kernel.savings_high < floor;
+    let together = if analysis.opportunities().any(is_apart) {
+        ", all grids of a kernel together"
+    } else {
+        ""
+    };
     Some(format!(
-        "{} at ≥ {} the roofline time that could save ≥ {} ({why})",
+        "{} at ≥ {} the roofline time that could save ≥ {}{together} ({why})",
         count(flagged as u64, "kernel", "kernels"),
         factor(analysis.threshold),
         time(floor)
