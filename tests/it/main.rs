@@ -24,6 +24,8 @@ mod documented;
 mod duplicates;
 #[cfg(all(feature = "frames", feature = "cli"))]
 mod fleet;
+#[cfg(all(feature = "frames", feature = "cli"))]
+mod folders;
 mod foreign;
 #[cfg(all(unix, feature = "page"))]
 mod forges;
