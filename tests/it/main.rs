@@ -45,6 +45,8 @@ mod levels;
 mod metrics;
 mod misread;
 mod ncu_report;
+#[cfg(feature = "frames")]
+mod next_steps;
 #[cfg(feature = "sqlite")]
 mod nsys;
 mod nvprof;
