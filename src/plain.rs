@@ -301,7 +301,9 @@ fn found(found: &str) -> String {
     match kind {
         "string" => format!("the text {value}"),
         "integer" | "floating" => {
-            format!("the number {}", value.trim_start_matches("point ").trim_matches('`'))
+            // Large ones have their type behind them: `99999999999999999999` as i128.
+            let value = value.trim_start_matches("point ");
+            format!("the number {}", value.split('`').nth(1).unwrap_or(value))
         }
         "boolean" => value.trim_matches('`').to_owned(),
         "sequence" => "a list".to_owned(),
@@ -353,6 +355,10 @@ mod tests {
                 "2:9 expected a whole number of 0 or more, found the number -1; ",
             ),
             ("target = 1.0\nname = 5", "2:8 expected text in quotes, found the number 5; "),
+            (
+                "target = 1.0\nname = 99999999999999999999",
+                "2:8 expected text in quotes, found the number 99999999999999999999; ",
+            ),
             ("target = 1.0\nname = true", "2:8 expected text in quotes, found true; "),
             (
                 "target = 1.0\nall = \"x\"",

@@ -143,6 +143,12 @@ fn holds(folder: &Path, is_it: &impl Fn(&Path) -> bool) -> bool {
 
 /// Whether a file in a folder is taken for an export; a compressed or UTF-16 one is not opened.
 fn is_export(path: &Path) -> bool {
+    #[cfg(feature = "frames")]
+    if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet")) {
+        // Other tables of rooflint are outputs that are written again.
+        let schema = crate::table::frames::schema(path);
+        return schema.is_none_or(|schema| schema.starts_with("rooflint/launches/"));
+    }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SAMPLE).read_to_end(&mut head));
     let is_text = std::str::from_utf8(&head).is_ok() && !head.contains(&0);

@@ -49,7 +49,10 @@ Exit codes:
 /// Each file is a run; a folder is one run of several ranks. Repeated runs on each side measure the
 /// noise; with one run on each side, the noise that the policy declares decides.
 #[derive(Debug, Args)]
-#[command(after_long_help = GATE_EXAMPLES)]
+#[command(
+    override_usage = "rooflint gate CURRENT... --baseline BASELINE... [OPTIONS]\n       rooflint gate CURRENT... [OPTIONS]",
+    after_long_help = GATE_EXAMPLES
+)]
 pub(super) struct Gate {
     #[command(flatten)]
     reading: Reading,
@@ -57,7 +60,7 @@ pub(super) struct Gate {
     #[command(flatten)]
     side: Side,
 
-    /// Compare with these: exports, saved runs, JSON reports; a store, or a table of dated runs (the newest before)
+    /// Compare with all files that follow: exports, saved runs, JSON reports; a store, or a table of dated runs (the newest before)
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Comparison")]
     baseline: Vec<PathBuf>,
 

@@ -99,6 +99,9 @@ const OPTIONS: &[(&[&str], Meaning)] = &[
     (&["--fail", "--check", "--ci"], Say("rooflint gate FILE --baseline BASELINE")),
 ];
 
+/// Options that take any whole number from 0.
+const COUNTS: [&str; 3] = ["--top", "--threads", "--warmup"];
+
 /// The arguments after the program's name, habits of the first words replaced.
 ///
 /// # Errors
@@ -220,6 +223,84 @@ pub(super) fn option(error: &Error, arguments: &mut Vec<OsString>) -> Result<boo
             Ok(true)
         }
     }
+}
+
+/// Refuses a number that an option cannot take, in plain words.
+///
+/// # Errors
+/// What the option takes.
+pub(super) fn number(error: &Error, arguments: &[OsString]) -> Result<(), Failure> {
+    let text = |kind: ContextKind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let Some(argument) = text(ContextKind::InvalidArg) else { return Ok(()) };
+    let refused = |option: &str, value: &str| {
+        let help = format!("{option} takes a whole number from 0, such as 20");
+        Err(Failure::usage(format!("invalid value {value:?} for {option}")).help(help))
+    };
+    match error.kind() {
+        // Clap takes it for an option, and would have it behind `--`, where files are.
+        ErrorKind::UnknownArgument if argument.parse::<f64>().is_ok() => {
+            let words = arguments.windows(2).find(|pair| pair[1] == argument);
+            let option = words.map(|pair| pair[0].to_string_lossy().into_owned());
+            match option.filter(|option| COUNTS.contains(&option.as_str())) {
+                Some(option) => refused(&option, argument),
+                None => Ok(()),
+            }
+        }
+        ErrorKind::ValueValidation => {
+            let option = argument.split([' ', '=']).next().unwrap_or_default();
+            match text(ContextKind::InvalidValue).filter(|_| COUNTS.contains(&option)) {
+                Some(value) => refused(option, value),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a command line in which `--baseline` took all files, so that `gate` has none to check.
+///
+/// # Errors
+/// The command with the files where they belong.
+pub(super) fn greedy(error: &Error, arguments: &[OsString]) -> Result<(), Failure> {
+    if error.kind() != ErrorKind::MissingRequiredArgument {
+        return Ok(());
+    }
+    let words: Vec<String> =
+        arguments.iter().map(|one| one.to_string_lossy().into_owned()).collect();
+    let place = |name: &str| words.iter().position(|word| word == name);
+    let (Some(gate), Some(option)) = (place("gate"), place("--baseline")) else { return Ok(()) };
+    let taken = words[option + 1..].iter().take_while(|word| !is_option(word)).count();
+    let after = option + 1 + taken;
+    // The first is the baseline for whoever expects an option to take one file.
+    let [baseline, current @ ..] = &words[option + 1..after] else { return Ok(()) };
+    if gate > option {
+        return Ok(());
+    }
+    let quoted = |words: &[String]| -> Vec<String> {
+        words.iter().map(|word| plain::quoted(word)).collect()
+    };
+    let (message, current) = if current.is_empty() {
+        (
+            "gate needs the runs to check; --baseline names what they are compared with",
+            vec!["CURRENT".to_owned()],
+        )
+    } else {
+        ("--baseline took every file after it, so that no run is left to check", quoted(current))
+    };
+    let before = ["rooflint".to_owned()].into_iter().chain(quoted(&words[1..=gate]));
+    let compared = current.into_iter().chain(["--baseline".to_owned(), plain::quoted(baseline)]);
+    let others = quoted(&words[gate + 1..option]).into_iter().chain(quoted(&words[after..]));
+    let line: Vec<String> = before.chain(compared).chain(others).collect();
+    Err(Failure::usage(message)
+        .help(format!("name the runs to check before --baseline: {}", line.join(" "))))
+}
+
+/// Whether a word begins an option; a dash alone is the standard input.
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
 }
 
 /// Whether clap misses the value of this option.

@@ -57,6 +57,8 @@ pub(super) fn understood(mut arguments: Vec<OsString>, width: Option<u16>) -> Re
         if guesses::option(&error, &mut arguments)? {
             continue;
         }
+        guesses::number(&error, &arguments)?;
+        guesses::greedy(&error, &arguments)?;
         guesses::nearest(&mut error, &command, &full);
         return Err(Failure::CommandLine(Box::new(error)));
     }

@@ -162,7 +162,7 @@ pub(super) fn suggest_map(reading: &Reading) -> Result<String, Failure> {
 pub(super) fn mapping(path: &Path) -> Result<Mapping, Failure> {
     let shown = path.display().to_string();
     if let Some(text) = ingest::preset(&shown).filter(|_| !path.exists()) {
-        return Ok(Mapping::from_toml(text, &shown)?);
+        return Ok(Mapping::built_in(text, &shown)?);
     }
     let refused = |cause: String| {
         let names = ingest::FORMATS.iter().map(|format| format.name);

@@ -32,6 +32,11 @@ pub(super) fn open(
     }
     #[cfg(not(feature = "frames"))]
     let _ = session;
+    if folder.is_file() {
+        let message = format!("{} is a file, and not a store of baselines", folder.display());
+        return Err(Failure::missing_baseline(message)
+            .help("name a store: the folder that `rooflint baseline save FILE` makes"));
+    }
     Ok((Store::open(folder)?, Vec::new()))
 }
 

@@ -15,6 +15,7 @@ mod error;
 #[cfg(feature = "gate")]
 mod gate;
 mod group;
+mod hints;
 mod limits;
 mod outline;
 mod place;
@@ -237,7 +238,8 @@ impl Wire {
         let wrong = |error: toml::de::Error| {
             let help = "the tables are [rules], [rule.NAME], [analysis], [[group]], [[waiver]], [[closed-form]], \
                         [[custom-rule]], [gate]; the key is kernel-names";
-            let fault = plain::toml(text, &error);
+            let mut fault = plain::toml(text, &error);
+            hints::refine(path, text, &mut fault);
             let of_a_machine = ["device", "devices", "ceilings"]
                 .into_iter()
                 .find(|key| fault.message == format!("unknown key \"{key}\""));
@@ -246,10 +248,6 @@ impl Wire {
                     "what belongs to a machine is set by --{key}, or by ROOFLINT_{} for all calls",
                     key.to_uppercase()
                 ),
-                // The key is right.
-                (None, "") if fault.message.starts_with("expected ") => {
-                    "docs/configuration.md shows each key with a value".to_owned()
-                }
                 (None, "") => help.to_owned(),
                 (None, help) => help.to_owned(),
             };

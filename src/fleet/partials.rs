@@ -492,6 +492,9 @@ fn document(name: &str, text: &str) -> Result<Document, IngestError> {
     let error = |message: String| IngestError::new(name, message).help(AGAIN);
     let damaged =
         |cause: serde_json::Error| error(format!("damaged partial: {}", plain::json(&cause)));
+    if !text.trim_start().starts_with('{') {
+        return Err(error("not a summary of a rank".to_owned()));
+    }
     let version: Version = serde_json::from_str(text).map_err(damaged)?;
     let found = version.schema.unwrap_or_else(|| "none".to_owned());
     if found != PARTIAL {

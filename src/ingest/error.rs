@@ -181,6 +181,8 @@ pub(super) struct Fault {
     pub(super) message: String,
     pub(super) help: Cow<'static, str>,
     pub(super) is_missing: bool,
+    /// Whether the file is not an export of a known kind, rather than a damaged one.
+    pub(super) is_foreign: bool,
 }
 
 impl From<io::Error> for Fault {
@@ -193,7 +195,8 @@ impl From<io::Error> for Fault {
             _ => "check the path and its permissions",
         };
         let message = format!("cannot read: {}", plain::io(&error));
-        Self { message, help: help.into(), is_missing: error.kind() == NotFound }
+        let is_missing = error.kind() == NotFound;
+        Self { message, help: help.into(), is_missing, is_foreign: false }
     }
 }
 

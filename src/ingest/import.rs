@@ -40,7 +40,7 @@ pub(super) fn of(path: &Path, options: &Options) -> Option<Result<Imported, Faul
         } else {
             (format!("cannot run `ncu`: {}", plain::io(&error)), "leave out --with-ncu".into())
         };
-        Fault { message, help, is_missing: false }
+        Fault { message, help, is_missing: false, is_foreign: false }
     }))
 }
 

@@ -11,7 +11,7 @@ use super::ahead::Ahead;
 use super::error::Fault;
 use super::{IngestError, Options, import};
 #[cfg(feature = "frames")]
-use crate::table::frames::Rows;
+use crate::table::frames::{FrameError, Rows};
 
 /// One thing to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,9 +51,20 @@ impl Input {
 }
 
 /// File name endings looked for in directories.
-const EXTENSIONS: [&str; 11] = [
-    "ncu-rep", "sqlite", "csv", "txt", "csv.gz", "csv.zst", "txt.gz", "txt.zst", "json", "json.gz",
+const EXTENSIONS: &[&str] = &[
+    "ncu-rep",
+    "sqlite",
+    "csv",
+    "txt",
+    "csv.gz",
+    "csv.zst",
+    "txt.gz",
+    "txt.zst",
+    "json",
+    "json.gz",
     "hatchet",
+    #[cfg(feature = "frames")]
+    "parquet",
 ];
 
 /// Turns arguments into inputs: `-` is the standard input, a directory stands for the exports in it.
@@ -71,8 +82,8 @@ pub fn expand(arguments: &[PathBuf]) -> Result<Vec<Input>, IngestError> {
             if files.is_empty() {
                 return Err(IngestError::new(argument.display(), "the directory holds no export")
                     .help(format!(
-                        "files ending in {} are looked for, not in the folders below it",
-                        EXTENSIONS.join(", ")
+                        "rooflint looks for files ending in .{}, and does not search subfolders",
+                        EXTENSIONS.join(", .")
                     )));
             }
             inputs.extend(files.into_iter().map(Input::Found));
@@ -209,6 +220,7 @@ pub(super) fn open(input: &Input, options: &Options) -> Result<Opened, Fault> {
                 message: "a pipe or device, which is not looked for in folders".to_owned(),
                 help: "name it to read it".into(),
                 is_missing: false,
+                is_foreign: false,
             });
         }
         Input::Named(path) | Input::Found(path) => {
@@ -272,14 +284,18 @@ fn parquet(raw: Box<dyn Read + Send>) -> Result<Rows, Fault> {
 
     let refused = |message: String| {
         let help = "give a table that `rooflint convert` wrote, or the export it was made from";
-        Fault { message, help: help.into(), is_missing: false }
+        Fault { message, help: help.into(), is_missing: false, is_foreign: false }
     };
     let mut bytes = Vec::new();
     raw.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
         return Err(refused("this Parquet file exceeds 1 GiB".to_owned()));
     }
-    Rows::open(bytes).map_err(|error| refused(error.to_string()))
+    Rows::open(bytes).map_err(|error| Fault {
+        // Any data may lie beside exports in a folder.
+        is_foreign: matches!(error, FrameError::NoLaunches(_)),
+        ..refused(error.to_string())
+    })
 }
 
 /// What the feature `encodings` reads beside plain UTF-8.

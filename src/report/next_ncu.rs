@@ -100,11 +100,12 @@ impl Reported for NextNcu<'_> {
         let most = if self.at_stake < self.all {
             let all = si(self.all, "s");
             format!(
-                "{} of the {all} that may be saved or could not be judged",
+                "these kernels account for {} of the {all} that may be saved or could not be judged",
                 si(self.at_stake, "s")
             )
         } else {
-            format!("all {} that may be saved or could not be judged", si(self.all, "s"))
+            let all = si(self.all, "s");
+            format!("these kernels account for all {all} that may be saved or could not be judged")
         };
         let which = match self.launches {
             Collected::Range { skip, count: number } => {

@@ -24,6 +24,8 @@ mod documented;
 mod duplicates;
 #[cfg(all(feature = "frames", feature = "cli"))]
 mod fleet;
+#[cfg(all(feature = "frames", feature = "cli"))]
+mod folders;
 mod foreign;
 #[cfg(all(unix, feature = "page"))]
 mod forges;
@@ -43,6 +45,8 @@ mod levels;
 mod metrics;
 mod misread;
 mod ncu_report;
+#[cfg(feature = "frames")]
+mod next_steps;
 #[cfg(feature = "sqlite")]
 mod nsys;
 mod nvprof;

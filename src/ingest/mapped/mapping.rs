@@ -35,6 +35,8 @@ pub(in crate::ingest) fn is_titled(title: &str, column: &str) -> bool {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mapping {
     pub(super) path: String,
+    /// Whether it is part of the program, so that a table it does not fit needs another one.
+    pub(super) is_built_in: bool,
     /// Name of the GPU all launches ran on.
     pub(super) device: Option<String>,
     /// Names of the GPUs by what the device column says.

@@ -263,6 +263,12 @@ fn missing(
         titles.join(", ")
     ));
     match nearest {
+        _ if mapping.is_built_in => error.help(format!(
+            "the built-in mapping {} is for other tables; write one for this table: rooflint inspect {} \
+             --suggest-map > MAPPING.toml",
+            mapping.path,
+            crate::plain::file(&reading.source.path)
+        )),
         Some((_, field)) => error.help(format!("did you mean {field:?}?")),
         None => error.help(format!("name the columns of this file in {}", mapping.path)),
     }

@@ -20,8 +20,15 @@ impl Mapping {
         let place = Place { text, path };
         let file: File = toml::from_str(text).map_err(|error| {
             let fault = plain::toml(text, &error);
+            let missing = fault.message.strip_prefix("missing key ");
+            let help = match missing.and_then(|key| commented(text, key.trim_matches('"'))) {
+                Some((line, written)) => {
+                    format!("fill in line {line} and remove the # before it: {written}")
+                }
+                None => fault.help,
+            };
             let error = place.error(error.span().map_or(0, |span| span.start), fault.message);
-            if fault.help.is_empty() { error } else { error.help(fault.help) }
+            if help.is_empty() { error } else { error.help(help) }
         })?;
         let columns = file.columns;
         let time = place.time(&columns.time)?;
@@ -87,6 +94,7 @@ impl Mapping {
         };
         Ok(Self {
             path: path.to_owned(),
+            is_built_in: false,
             device: file.device,
             devices: file.devices,
             delimiter,
@@ -105,6 +113,24 @@ impl Mapping {
             plain,
         })
     }
+
+    /// Reads a mapping that is part of the program.
+    ///
+    /// # Errors
+    /// As [`Mapping::from_toml`].
+    pub(crate) fn built_in(text: &str, name: &str) -> Result<Self, IngestError> {
+        Ok(Self { is_built_in: true, ..Self::from_toml(text, name)? })
+    }
+}
+
+/// The line, counted from 1, that has a key as a comment, as a suggested mapping has what it cannot know.
+fn commented<'a>(text: &'a str, key: &str) -> Option<(usize, &'a str)> {
+    let mut lines = text.lines().zip(1..);
+    lines.find_map(|(line, number)| {
+        let written = line.trim_start().strip_prefix('#')?.trim_start();
+        let after = written.strip_prefix(key)?.trim_start();
+        after.starts_with('=').then_some((number, written))
+    })
 }
 
 /// The text, for messages with a place in it.

@@ -89,7 +89,7 @@ impl Preset {
 
 /// The mappings of a preset, made once.
 fn made(text: &str, path: &str, also: Option<Also>) -> Result<Vec<Mapping>, IngestError> {
-    let own = Mapping::from_toml(text, path)?;
+    let own = Mapping::built_in(text, path)?;
     let other = own.clone().with_columns(OTHER_NAMES);
     let all = if other == own { vec![own] } else { vec![own, other] };
     match also {

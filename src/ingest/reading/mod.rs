@@ -99,7 +99,10 @@ impl<'a> Reading<'a> {
             Input::Named(file) | Input::Found(file) if fault.is_missing => {
                 IngestError::missing(file)
             }
-            _ => IngestError::new(&path, fault.message).help(fault.help),
+            _ => {
+                let error = IngestError::new(&path, fault.message).help(fault.help);
+                if fault.is_foreign { error.foreign() } else { error }
+            }
         };
         let mut opened = input::open(input, options).map_err(failed)?;
         let mut head = Vec::new();

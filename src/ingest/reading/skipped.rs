@@ -77,6 +77,11 @@ impl Reading<'_> {
         let skips =
             skips.filter(|skips| !skips.first.is_empty()).max_by_key(|skips| skips.count)?;
         let first = skips.first.first()?;
+        // Not a row: the file breaks off before all of them.
+        if first.line == 0 && first.text.is_empty() {
+            let help = "the file is cut off: copy or export it again";
+            return Some(self.error(first.reason.clone()).help(help));
+        }
         let column = first.column.as_ref().map(|column| format!("{column} ")).unwrap_or_default();
         let text: String = first.text.chars().take(SHOWN).collect();
         Some(

@@ -531,12 +531,12 @@ pub(super) fn origin(origin: Option<&Origin>) -> String {
             } else {
                 "∞×".to_owned()
             };
-            format!(
-                "{}: {} (true value {} this)",
-                origin.kind.label(),
-                printable(&origin.formula),
-                units::interval(&view::factor(origin.low), &high)
-            )
+            let within = units::interval(&view::factor(origin.low), &high);
+            let formula = format!("{}: {}", origin.kind.label(), printable(&origin.formula));
+            if within == view::factor(1.0) {
+                return formula;
+            }
+            format!("{formula} (true value {within} this)")
         }
     }
 }

@@ -10,6 +10,7 @@ use super::sentence::{ROOM_OF_RUN, sentence, within};
 use super::timeline::OverTime;
 use crate::analysis::{Analysis, DeviceUse, Kernel, NameFilter, State, Supply};
 use crate::model::{Profiler, Source};
+use crate::plain;
 use crate::report::Report;
 use crate::report::next_ncu::{AMD_WHY, filter};
 use crate::report::view::{Style, name, percent, printable, si};
@@ -319,12 +320,27 @@ fn missing(report: &Report<'_>, listed: &[Entry<'_>]) -> Option<Missing> {
         let remedy = if analysis.is_of_amd() {
             Remedy::Command(AMD_WHY.to_owned())
         } else if is_by_inspect {
-            Remedy::Help("`rooflint inspect FILE` prints the command".to_owned())
+            let file = analysis.sources.iter().find(|source| supplies(source));
+            let file = file.map_or_else(|| "FILE".to_owned(), |source| plain::file(&source.path));
+            Remedy::Help(format!("`rooflint inspect {file}` prints the command"))
         } else {
-            Remedy::Help("`rooflint FILE --next-ncu` prints the command".to_owned())
+            Remedy::Help(format!("`{} --next-ncu` prints the command", again(report)))
         };
         Missing { what: "counters that some rules need on some kernels".to_owned(), remedy }
     })
+}
+
+/// The command that reads the same files in the same way, to which `--next-ncu` can be added.
+fn again(report: &Report<'_>) -> String {
+    /// Options with a value that say how files are read.
+    const OF_READING: [&str; 6] =
+        ["--map", "--from", "--device", "--devices", "--decimal-sign", "--config"];
+    let is_of_reading = |word: &str| {
+        let option = word.split('=').next().unwrap_or_default();
+        !word.starts_with('-') || OF_READING.contains(&option)
+    };
+    let is_alike = |command: &&str| command.split(' ').all(is_of_reading);
+    report.command.filter(is_alike).unwrap_or("rooflint FILE").to_owned()
 }
 
 /// What has all that ROCm Compute Profiler recorded of a run.

@@ -111,7 +111,11 @@ impl<'a> Entry<'a> {
     pub(super) fn is_unexplained(&self) -> bool {
         let needs_none = matches!(
             self.kernel.state,
-            State::NearRoofline | State::LaunchBound | State::NotEnoughData | State::NotRoofline
+            State::NearRoofline
+                | State::LaunchBound
+                | State::NotEnoughData
+                | State::NotRoofline
+                | State::FasterThanRoofline
         );
         self.finding.is_none() && !needs_none && !self.kernel.is_shared()
     }

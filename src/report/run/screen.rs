@@ -5,6 +5,8 @@ use super::entry::{Entry, of_kernels};
 use super::tables::Devices;
 use super::{checks, tables, verdict};
 use crate::analysis::{Analysis, Kernel};
+use crate::model::Profiler;
+use crate::plain;
 use crate::report::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of};
 use crate::report::view::{self, Style};
 use crate::report::{FORMATS, Report};
@@ -34,6 +36,8 @@ struct Room {
     steps: usize,
     /// What would be won beyond the roof: it is among the issues of the full report too.
     beyond: bool,
+    /// The command that reads the export with what the missing counters were collected into.
+    joined: bool,
 }
 
 impl<'a> Screen<'a> {
@@ -47,20 +51,24 @@ impl<'a> Screen<'a> {
         // The same kernels whether sections follow or not.
         let alone = Style { full: false, ..*style };
         let mut screens = (1..=STEPS).rev().flat_map(|steps| {
-            let room = move |notes, kernels| Room { kernels, notes, steps, beyond: true };
+            let room =
+                move |notes, kernels| Room { kernels, notes, steps, beyond: true, joined: false };
             (1..=checks::NOTES)
                 .rev()
                 .flat_map(move |notes| (2..=KERNELS).rev().map(move |kernels| room(notes, kernels)))
                 .chain([room(1, 1)])
         });
         let fits = |screen: &Self| lines(&screen.document(report, &alone)) <= LINES;
-        screens.by_ref().map(with).find(fits).unwrap_or_else(|| {
+        let screen = screens.by_ref().map(with).find(fits).unwrap_or_else(|| {
             // All notes are in the list of inputs.
-            let least = Room { kernels: 1, notes: 0, steps: 1, beyond: true };
+            let least = Room { kernels: 1, notes: 0, steps: 1, beyond: true, joined: false };
             let least = with(least);
             let room = Room { beyond: fits(&least), ..least.room };
             Self { room, ..least }
-        })
+        });
+        let mut joined = Self { room: Room { joined: true, ..screen.room }, ..screen };
+        joined.room.joined = fits(&joined);
+        joined
     }
 
     /// The document.
@@ -112,9 +120,17 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> D
     match &brief.missing {
         // A line of its own that is never wrapped: it is there to be copied.
         Some(Missing { what, remedy: Remedy::Command(command) }) => {
-            facts.push(Fact::new("Missing", format!("{what}; this collects it:")));
+            let does = if command.ends_with("--next-ncu") {
+                "get the ncu command"
+            } else {
+                "this collects it"
+            };
+            facts.push(Fact::new("Missing", format!("{what}; {does}:")));
             document.push(Block::Facts(std::mem::take(&mut facts)));
             document.push(Block::Code(command.clone()));
+            if let Some(again) = joined(report.analysis, command).filter(|_| room.joined) {
+                facts.push(Fact::new("Then", again));
+            }
         }
         Some(missing) => facts.push(Fact::new("Missing", missing.sentence())),
         None => {}
@@ -124,6 +140,20 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> D
     }
     document.push(Block::Facts(facts));
     document
+}
+
+/// The command that reads exports of Nsight Compute with the counters that another command collects; none where that
+/// prints a command, or has what it collects in another format.
+fn joined(analysis: &Analysis, command: &str) -> Option<String> {
+    /// More are a folder or a pattern, which is written in fewer words.
+    const FILES: usize = 3;
+    let (_, more) = command.rsplit_once(" > ")?;
+    let sources = &analysis.sources;
+    let is_joined = sources.iter().all(|source| source.profiler == Profiler::NsightCompute);
+    let files: Vec<String> = sources.iter().map(|source| plain::file(&source.path)).collect();
+    let device = analysis.device_options();
+    (is_joined && files.len() <= FILES && command.starts_with("ncu "))
+        .then(|| format!("rooflint {} {more}{device}", files.join(" ")))
 }
 
 /// As many kernels as are shown of a run that saves nothing, at most.

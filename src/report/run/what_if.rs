@@ -46,8 +46,8 @@ fn meaning(report: &Report<'_>) -> String {
     let (mut there, mut unless) = (String::new(), "");
     if report.what_if.iter().any(|one| one.is_elsewhere) {
         there = format!(", compared with another device's {roofs}");
-        unless =
-            "; - where that is more than a tenth of its time, which another device would change";
+        unless = "; a dash: more than a tenth of the run was not projected, and another device \
+                  would change that part too";
     }
     format!(
         "Bytes and operations are those counted here{there}. ideal: roofline time of the same counts. \

@@ -72,7 +72,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("blocks in the last wave", rest as f64, "1")
         .evidence("resident blocks per SM", f64::from(resident), "1")
         .evidence("share lost, at least", lost, "1")
-        .next(format!("use a multiple of {wave} blocks, or a few fewer than one"));
+        .next(format!(
+            "make the grid a multiple of {wave} blocks, or slightly smaller than a multiple"
+        ));
     Ok(Some(finding))
 }
 

@@ -17,6 +17,9 @@ use crate::table::{Cells, SCHEMA, TELLING};
 /// How many rows become text at a time: as text they take several times what they take in a frame.
 const ROWS_OF_TEXT: usize = 1 << 13;
 
+/// How the schema of a launch table of any version begins.
+const FAMILY: &str = "rooflint/launches/";
+
 /// Metadata of more bytes than this are not those of a launch table.
 const MOST_METADATA: usize = 16 << 20;
 
@@ -239,6 +242,10 @@ fn is_of_launches(metadata: &[(String, String)], names: &[&str]) -> Result<(), F
     }
     match named(metadata) {
         Some(SCHEMA) => Ok(()),
+        // One of another version is not some other data.
+        Some(other) if other.starts_with(FAMILY) => {
+            Err(FrameError::Other { expected: SCHEMA.to_owned(), found: Some(other.to_owned()) })
+        }
         Some(other) => {
             let message = format!("unsupported schema {other:?} (expected {SCHEMA:?})");
             Err(FrameError::NoLaunches(message))

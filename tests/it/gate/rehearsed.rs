@@ -22,15 +22,27 @@ fn bounds_and_required_kernels_are_part_of_the_self_test() {
     let loose = ["time", "total", "common-shift"].map(limit).concat();
     let waiver = "[[gate.waiver]]\nkernel = \"*\"\nreason = \"r\"\n";
     let of_total = "[[gate.waiver]]\nmetric = \"total\"\nreason = \"r\"\n";
-    let false_alarm = "1 change is judged wrong: the gate would raise false alarms";
+    let false_alarm = "2 changes are judged wrong: the gate would raise false alarms";
     let allow = "limits and bounds allow the slowdown";
-    let cases: [(String, i32, &[&str]); 10] = [
+    let physical = "[[gate.bound]]\nname = \"r\"\nmetric = \"roof\"\nmax = 1.03\n";
+    let cases: [(String, i32, &[&str]); 12] = [
         (
             total("1us"),
             1,
             &["failed: 1 bound is violated", false_alarm, "break the policy without"],
         ),
-        ("[gate]\nrequired = [\"nope*\"]\n".to_owned(), 1, &["FAIL: no change", false_alarm]),
+        (
+            "[gate]\nrequired = [\"nope*\"]\n".to_owned(),
+            1,
+            &["FAIL: no change", "FAIL: every kernel faster by 25%", false_alarm],
+        ),
+        // Three quarters of 49.1 ms still break a bound of 30 ms, and not one of 45 ms.
+        (total("45ms"), 1, &["FAIL: no change", "ok: every kernel faster by 25%"]),
+        (
+            physical.to_owned(),
+            0,
+            &["not checked: bound \"r\", which only these copies break", "ok: every kernel faster"],
+        ),
         (without_limits(&total("51ms")), 0, &["Verdict the policy catches what it must"]),
         (without_limits(&total("90ms")), 1, &["would miss slowdowns Next", allow]),
         (without_limits(""), 1, &["no limit or bound of the policy fails the gate"]),

@@ -209,8 +209,11 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 
 /// Says that a file breaks off.
 fn cut(reading: &mut Reading<'_>, at: u64, launches: u32) -> Result<(), IngestError> {
-    let reason =
-        format!("the report breaks off after launch {launches} (byte {at}): what follows is lost");
+    let reason = if launches == 0 {
+        format!("the report breaks off at byte {at}, before its first launch")
+    } else {
+        format!("the report breaks off after launch {launches} (byte {at}): what follows is lost")
+    };
     reading.skip(u64::from(launches), None, "", reason)
 }
 

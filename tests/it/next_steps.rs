@@ -1,0 +1,124 @@
+//! Errors of people who are new to the program: what went wrong in their words, and the command that works.
+
+use std::path::Path;
+
+use super::gate::cli::{demo, rooflint};
+
+/// Runs a command that fails in a folder, and checks its code, error and help.
+fn refused(at: &Path, line: &str, code: i32, says: &[&str]) {
+    let arguments: Vec<&str> = line.split(' ').collect();
+    let found = rooflint(at, &arguments);
+    assert_eq!(found.code, code, "{line}: {}{}", found.out, found.err);
+    for says in says {
+        assert!(found.err.contains(says), "{line}: {says:?}: {}", found.err);
+    }
+}
+
+#[test]
+fn a_baseline_that_took_every_file_is_named_with_the_command_that_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let took = "--baseline took every file after it, so that no run is left to check";
+    for (line, says, command) in [
+        ("gate --baseline a.csv b.csv", took, "rooflint gate b.csv --baseline a.csv\n"),
+        (
+            "gate --exit-zero --baseline a.csv b.csv c.csv -o out.md",
+            took,
+            "rooflint gate b.csv c.csv --baseline a.csv --exit-zero -o out.md\n",
+        ),
+        (
+            "gate --baseline a.csv",
+            "gate needs the runs to check",
+            "rooflint gate CURRENT --baseline a.csv\n",
+        ),
+    ] {
+        refused(at, line, 2, &[says, "name the runs to check before --baseline: ", command]);
+    }
+    let help = rooflint(at, &["gate", "--help"]).out;
+    assert!(help.contains("rooflint gate CURRENT... --baseline BASELINE... [OPTIONS]"), "{help}");
+}
+
+#[test]
+fn a_wrong_number_is_answered_with_what_the_option_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    for value in ["-1", "99999999999999999999999", "x", "1.5"] {
+        let says = format!("invalid value \"{value}\" for --top");
+        let line = format!("run.csv --top {value}");
+        refused(folder.path(), &line, 2, &[&says, "--top takes a whole number from 0, such as 20"]);
+    }
+}
+
+#[test]
+fn a_file_of_another_kind_is_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::copy(demo(), at.join("run.csv")).unwrap();
+    let store = "name a store: the folder that `rooflint baseline save FILE` makes";
+    refused(at, "trend run.csv", 3, &["run.csv is a file, and not a store of baselines", store]);
+    let summary = "a summary of a rank is made by rooflint summarize FILE -o rank-0.partial.json";
+    for command in ["merge", "fleet"] {
+        let line = format!("{command} run.csv");
+        refused(at, &line, 3, &["run.csv: not a summary of a rank\n", summary]);
+    }
+    std::fs::write(at.join("p.yaml"), "gate:\n  version: 1\n").unwrap();
+    refused(at, "config check p.yaml", 2, &["this looks like YAML", "docs/gate-policy.md"]);
+}
+
+#[test]
+fn a_mapping_that_does_not_fit_says_what_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("net.csv"), "name;avg time;bytes\na;1,25;4000000\nb;0,30;80000\n")
+        .unwrap();
+    let suggested = rooflint(at, &["inspect", "net.csv", "--suggest-map"]);
+    std::fs::write(at.join("net.toml"), &suggested.out).unwrap();
+    let fill = [
+        "net.toml:",
+        "missing key \"time\"",
+        "and remove the # before it: time = { column = \"avg time\", unit = \"UNIT\" }",
+    ];
+    refused(at, "net.csv --map net.toml", 2, &fill);
+    let write = "write one for this table: rooflint inspect net.csv --suggest-map > MAPPING.toml";
+    refused(at, "net.csv --map dlprof", 3, &["the built-in mapping dlprof", write]);
+}
+
+/// At 4 TB/s both kernels are faster than the roofline, and rules lack counters: the command is the one that was typed.
+#[test]
+fn the_command_for_counters_names_the_file_and_how_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("bench.csv"), "kernel,us,MB\na,100,400\nb,50,300\n").unwrap();
+    let map = "[columns]\nkernel = 'kernel'\ntime = { column = 'us', unit = 'us' }\n\
+               bytes = { column = 'MB', unit = 'MB' }\nflops = { column = 'MB', unit = 'MFLOP', precision = 'fp32_vector' }\n";
+    std::fs::write(at.join("good.toml"), map).unwrap();
+    let with = |more: &[&str]| {
+        let named = ["bench.csv", "--map", "good.toml", "--device", "A100 SXM4 80GB"];
+        rooflint(at, &[&named, more].concat()).out
+    };
+    let brief = with(&[]);
+    let command = "`rooflint bench.csv --map good.toml --device 'A100 SXM4 80GB' --next-ncu`";
+    assert!(brief.contains(&format!("{command} prints the command")), "{brief}");
+    // It goes with no option that says what is shown.
+    let full = with(&["--full"]);
+    assert!(!full.contains("--full --next-ncu"), "{full}");
+}
+
+/// More counters are in a second file, which is read with the first.
+#[test]
+fn a_command_that_collects_more_counters_is_followed_by_what_reads_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let row = |metric: &str, unit: &str, value: &str| {
+        format!("0,7,app,k,1,7,8.0,Command line profiler metrics,{metric},{unit},{value}\n")
+    };
+    let text = [
+        "ID,Process ID,Process Name,Kernel Name,Context,Stream,CC,Section Name,Metric Name,Metric Unit,Metric Value\n",
+        &row("gpu__time_duration.sum", "ns", "1000000"),
+        &row("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "100000000000"),
+    ];
+    std::fs::write(at.join("list.csv"), text.concat()).unwrap();
+    let brief = rooflint(at, &["list.csv", "--device", "A100 SXM4 80GB"]).out;
+    assert!(brief.contains("; this collects it:\nncu "), "{brief}");
+    let then = "\nThen         rooflint list.csv more.csv --device 'A100 SXM4 80GB'\n";
+    assert!(brief.contains(then), "{brief}");
+}
