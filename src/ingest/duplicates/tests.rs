@@ -1,5 +1,6 @@
 //! Tests of launches that were read twice.
 
+use super::agree::is_printed_as_none;
 use super::*;
 use crate::model::{DeviceHint, Origin, OriginId, Profiler, Shape, Source};
 
@@ -302,4 +303,33 @@ fn bytes_that_a_page_in_gigabytes_shows_as_none_do_not_contradict() {
     assert!(is(0.0, 104.0) && is(104.0, 0.0));
     assert!(!is(0.0, 0.0) && !is(0.0, 600.0) && !is(1.0, 104.0));
     assert!(!is_printed_as_none(Quantity::AchievedOccupancy, 0.0, 0.4));
+}
+
+/// Equal counts of two instructions, with the same number, kernel and time.
+#[test]
+fn files_with_other_counters_are_no_copies() {
+    use crate::ingest::{Input, Options, read};
+    let page = |metrics: &str, units: &str, values: &str| {
+        format!(
+            "ID,Process ID,Kernel Name,Grid Size,Block Size,Device,CC,gpu__time_duration.sum,{metrics}\n\
+             ,,,,,,,ns,{units}\n0,7,k,\"(1, 1, 1)\",\"(32, 1, 1)\",0,8.0,1000,{values}\n"
+        )
+    };
+    let op = |name: &str| format!("smsp__sass_thread_inst_executed_op_{name}_pred_on.sum");
+    for (one, two, told) in [
+        (
+            page(&op("fadd"), "inst", "5"),
+            page(&op("fmul"), "inst", "5"),
+            "joined 1 launch of b.csv with those of a.csv, counters of another run, by launch number, kernel and grid",
+        ),
+        (
+            page("dram__bytes_read.sum", "byte", "5"),
+            page("dram__bytes_write.sum", "byte", "5"),
+            "b.csv has other counters of 1 launch of a.csv (same process, launch ID and kernel; joined)",
+        ),
+    ] {
+        let files = [Input::text("a.csv", &one), Input::text("b.csv", &two)];
+        let found = read(&files, &Options::default()).unwrap();
+        assert_eq!((found.launches.len(), found.notes), (1, vec![told.to_owned()]));
+    }
 }

@@ -230,11 +230,12 @@ impl Page {
 
     /// Appends what another thread has read.
     fn join(&mut self, reading: &mut Reading<'_>, part: Part) -> Result<(), IngestError> {
+        let first = reading.launches();
         let Some(More { launches, seen }) = reading.join(part)? else { return Ok(()) };
         for (column, launches) in self.map.columns.iter_mut().zip(launches) {
             column.launches += launches;
         }
-        self.row.seen.join(&seen);
+        self.row.seen.join(&seen, first);
         Ok(())
     }
 
