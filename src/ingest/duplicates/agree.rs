@@ -49,6 +49,8 @@ pub(super) fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> 
         return false;
     }
     let format = |row: usize| &profile.sources[usize::from(launches.run(row).0)].format;
+    let rows = [one, two];
+    let step_of = |quantity| step_of(profile, rows, quantity);
     let (time, other_time) = (time(profile, one), time(profile, two));
     let is_other_form = format(one) != format(two) || time.xor(other_time).is_some();
     // Pages of one report in two units: one rounds, the other does not.
@@ -70,7 +72,8 @@ pub(super) fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> 
                     !are_other_parts(quantity, origin, other)
                         && (is_near(one, two, (AGREES, NOTHING))
                             || which == Which::All
-                                && (is_printed_as_none(quantity, one, two)
+                                && (is_within_digits((quantity, one, two), step_of(quantity))
+                                    || is_share_of_few(profile, rows, quantity)
                                     || may_be_one_value((one, origin), (two, other))))
                 }
                 (None, None) => true,
@@ -79,12 +82,37 @@ pub(super) fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> 
         })
 }
 
-/// Whether one of two amounts is so small that a page in larger units shows none.
-pub(super) fn is_printed_as_none(quantity: Quantity, one: f64, two: f64) -> bool {
-    quantity.unit() == "B"
-        && one.min(two) == 0.0
-        && (0.0..LEAST_BYTES).contains(&one.max(two))
-        && one != two
+/// The last digit that is printed of a quantity of two launches, in SI units: the larger one of their files.
+fn step_of(profile: &Profile, rows: [usize; 2], quantity: Quantity) -> f64 {
+    let steps = rows.map(|row| {
+        let source = &profile.sources[usize::from(profile.launches.run(row).0)];
+        source.steps.get(&quantity).copied().unwrap_or_default()
+    });
+    steps[0].max(steps[1])
+}
+
+/// Whether two amounts differ by less than a page in larger units shows: by half of its last digit, or where that is not
+/// known one is zero and the other small.
+pub(super) fn is_within_digits((quantity, one, two): (Quantity, f64, f64), step: f64) -> bool {
+    /// Rounding in the conversion to SI units.
+    const ROUNDING: f64 = 1.0 + 1e-9;
+    let is_rounded = (one - two).abs() <= step / 2.0 * ROUNDING;
+    let is_none =
+        quantity.unit() == "B" && one.min(two) == 0.0 && (0.0..LEAST_BYTES).contains(&one.max(two));
+    one != two && (is_rounded || is_none)
+}
+
+/// Whether a quantity is a share of so few bytes that a page in larger units rounds them by a quarter of a percent or more.
+fn is_share_of_few(profile: &Profile, rows: [usize; 2], quantity: Quantity) -> bool {
+    const FEW: f64 = 200.0;
+    let is_share = matches!(quantity, Quantity::DramReadShare | Quantity::CompressionInputShare);
+    let bytes = |row: usize| profile.launches.value(row, Quantity::DramBytes);
+    is_share
+        && rows
+            .iter()
+            .filter_map(|row| bytes(*row))
+            .reduce(f64::min)
+            .is_some_and(|bytes| bytes < FEW * step_of(profile, rows, Quantity::DramBytes))
 }
 
 /// Whether two figures are of different counters of one sum of operations: they may be equal by chance.
@@ -127,14 +155,14 @@ fn is_near(one: f64, two: f64, (share, amount): (f64, f64)) -> bool {
 /// Which share of the figures that two pages have agrees; none without any but the time. The SM clock does not take
 /// part: each page shows that of another pass.
 fn share_that_agrees(profile: &Profile, one: usize, two: usize) -> Option<f64> {
-    let launches = &profile.launches;
+    let (launches, rows) = (&profile.launches, [one, two]);
     let (mut all, mut same) = (0_u32, 0_u32);
     let others = [Quantity::Duration, Quantity::SmClock];
     for quantity in launches.quantities().filter(|quantity| !others.contains(quantity)) {
         let figures = launches.get(one, quantity).zip(launches.get(two, quantity));
         let Some(((one, origin), (two, other))) = figures else { continue };
         let [origin, other] = [origin, other].map(|id| profile.origins.get(id));
-        if is_printed_as_none(quantity, one, two) {
+        if is_within_digits((quantity, one, two), step_of(profile, rows, quantity)) {
             continue;
         }
         all += 1;

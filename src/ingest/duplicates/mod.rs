@@ -372,9 +372,16 @@ fn order(profile: &Profile, times: &[Times]) -> Vec<u32> {
             Quantity::all().filter(|quantity| has(*quantity)).count()
         });
     }
+    // A page in larger units has fewer digits.
+    let coarse = |source: usize| {
+        let steps = profile.sources[source].steps.values();
+        steps.fold(0.0_f64, |all, step| all.max(*step)) as u64
+    };
+    let coarse: Vec<u64> = (0..profile.sources.len()).map(coarse).collect();
     rows.sort_by_key(|row| {
         let source = source(*row);
-        (is_bare(*row), times[source], Reverse(figures[source]), Reverse(launches[source]))
+        let figures = Reverse(figures[source]);
+        (is_bare(*row), times[source], coarse[source], figures, Reverse(launches[source]))
     });
     rows
 }

@@ -1,7 +1,7 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
 use super::row::{RESCALED, Row, Seen, TWICE, is_same, value_end};
-use super::scales::{Column, Scale, count, has_numbers, scale, style};
+use super::scales::{Column, Scale, count, has_numbers, scale, steps, style};
 use super::{
     Attributes, BEST, Catalog, GRAPH, Gathered, Identity, Preamble, Whole, complete_shape, content,
     kind, rank,
@@ -11,7 +11,7 @@ use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_of;
 use crate::ingest::part::Part;
 use crate::ingest::split::{Understand, fields};
-use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::Profiler;
 
 pub(super) const FORMAT: Format = Format {
@@ -115,9 +115,11 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| preamble.line(line),
     )?;
     let mut catalog = Catalog::default();
-    let map = Map::new(&header, &mut catalog);
+    let mut map = Map::new(&header, &mut catalog);
     let evidence = evidence(&reading.sample, &map, &mut catalog);
-    let row = Row::new(reading.numerals(&evidence, true)?);
+    let numerals = reading.numerals(&evidence, true)?;
+    see_decimals(&reading.sample, &mut map, numerals);
+    let row = Row::new(numerals);
     let described = Vec::new();
     let mut page = Page { map, catalog, preamble, row, described, has_turned: false };
     let mut records = reading.records();
@@ -246,6 +248,7 @@ impl Page {
         self.preamble.tell(reading);
         reading.source.clues.extend(self.catalog.clues());
         count(&self.map.columns, reading);
+        reading.source.steps = steps(&self.map.columns);
         self.row.finish(reading);
     }
 }
@@ -280,6 +283,21 @@ fn evidence(sample: &Sample, first: &Map, catalog: &mut Catalog) -> Evidence {
         }
     }
     evidence
+}
+
+/// Lets the columns see the decimals of the sample's first launches, up to the next header.
+fn see_decimals(sample: &Sample, map: &mut Map, numerals: Numerals) {
+    const LAUNCHES: usize = 64;
+    let found = sample.header(|line| line.contains("Kernel Name"), is_header);
+    let Some((_, rest)) = found else { return };
+    for record in sample.records(rest, LAUNCHES) {
+        if header_of(&record, "Kernel Name", is_header).is_some() {
+            break;
+        }
+        for column in &mut map.columns {
+            column.see(record.get(column.field).unwrap_or_default(), numerals);
+        }
+    }
 }
 
 /// Gathers the cells of a launch; whether a column was left out from here on.
