@@ -7,6 +7,7 @@ use super::{
 use crate::ingest::numerals::NotANumber;
 use crate::ingest::{Numerals, Reading};
 use crate::model::{DeviceHint, Head, Quantity, Values};
+use crate::plain::counted;
 use crate::units::Hertz;
 
 /// The launch being read.
@@ -32,6 +33,8 @@ pub(super) struct Seen {
     inconsistent: u64,
     /// Results of ranges, which are left out.
     pub(super) ranges: u64,
+    /// Launches of which bytes were rounded to zero.
+    pub(super) rounded: u64,
     /// The counters of launches that another file may complete.
     parts: Parts,
 }
@@ -44,6 +47,7 @@ impl Seen {
         self.persisting_l2 = self.persisting_l2.or(other.persisting_l2);
         self.inconsistent += other.inconsistent;
         self.ranges += other.ranges;
+        self.rounded += other.rounded;
     }
 }
 
@@ -153,6 +157,12 @@ impl Row {
         }
         if self.seen.ranges > 0 {
             reading.source.clues.push(ranges_left_out(self.seen.ranges));
+        }
+        if self.seen.rounded > 0 {
+            let launches = counted(self.seen.rounded, "launch has", "launches have");
+            reading.source.clues.push(format!(
+                "{launches} zero bytes in a unit too large to tell: they are missing; export with --print-units base"
+            ));
         }
         if self.seen.inconsistent > 0 {
             let clue = format!(

@@ -2,10 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::row::value_end;
+use super::row::{Row, value_end};
 use super::{Catalog, Dimension, Raw, unit};
 use crate::ingest::{Numerals, Reading, Record};
 use crate::model::Quantity;
+
+/// Amounts of up to this many bytes may be printed as zero: half of the last digit where gigabytes have six decimals.
+const FINE: f64 = 500.0;
+
+/// Of a larger amount on the other side of device memory, what was rounded away is so small a share.
+const NOTHING: f64 = 0.01;
 
 /// The columns that amounts are printed in; reads and writes add up where there is none of all bytes.
 const AMOUNTS: [(Quantity, &[Raw]); 6] = [
@@ -112,6 +118,31 @@ pub(super) fn steps(columns: &[Column]) -> BTreeMap<Quantity, f64> {
         }
     }
     steps
+}
+
+/// Takes back zeros of a launch that the unit of their column makes of more than a few bytes: they are missing. One side of
+/// device memory is as good as zero beside the other if that is much larger.
+pub(super) fn take_back_rounded(row: &mut Row, columns: &mut [Column]) {
+    let mut is_rounded = false;
+    for column in columns {
+        let Some(most) = column.step().map(|step| step / 2.0).filter(|most| *most > FINE) else {
+            continue;
+        };
+        if row.raw.slot(column.slot) != Some(0.0) {
+            continue;
+        }
+        let other = match column.slot {
+            slot if slot == Raw::DramRead as usize => row.raw.get(Raw::DramWrite),
+            slot if slot == Raw::DramWrite as usize => row.raw.get(Raw::DramRead),
+            _ => None,
+        };
+        if other.is_none_or(|other| most > NOTHING * other) {
+            row.raw.unset(column.slot);
+            column.launches = column.launches.saturating_sub(1);
+            is_rounded = true;
+        }
+    }
+    row.seen.rounded += u64::from(is_rounded);
 }
 
 /// Notes how many launches have a value in which column.

@@ -1,7 +1,7 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
 use super::row::{RESCALED, Row, Seen, TWICE, is_same, value_end};
-use super::scales::{Column, Scale, count, has_numbers, scale, steps, style};
+use super::scales::{Column, Scale, count, has_numbers, scale, steps, style, take_back_rounded};
 use super::{
     Attributes, BEST, Catalog, GRAPH, Gathered, Identity, Preamble, Whole, complete_shape, content,
     kind, rank,
@@ -188,6 +188,7 @@ impl Page {
             if *has_twins {
                 twins(row, reading, columns, record, line)?;
             }
+            take_back_rounded(row, columns);
             let numerals = row.numerals;
             let parse = |cell: &[u8]| numerals.parse(cell).ok().flatten();
             let cells = identity.device_cells(record);
@@ -565,5 +566,23 @@ mod tests {
         assert_eq!(read(" (byte)", " (per launch)", "300,5"), [None, None]);
         // Decimals of the unit that keeps numbers below a thousand.
         assert_eq!(read(" (us)", " (byte)", "\"300,123\",5")[0], Some(300.123 * 1e-6));
+    }
+
+    /// A terabyte with six decimals has steps of 1 MB: a kernel that moved less has no bytes, not none.
+    #[test]
+    fn bytes_that_the_unit_rounds_to_zero_are_missing() {
+        let (read, write) = ("dram__bytes_read.sum", "dram__bytes_write.sum");
+        let of = |unit, rows: &[&[&str]]| {
+            let found = profile(&[TIME, read, write], &["ns", unit, unit], rows);
+            let bytes: Vec<_> = found.iter().map(|one| one.value(Quantity::DramBytes)).collect();
+            (bytes, found.sources[0].clues.iter().any(|clue| clue.contains("--print-units base")))
+        };
+        let rows: [&[&str]; 2] =
+            [&["9000", "2.000000", "0.000000"], &["9", "0.000000", "0.000000"]];
+        assert_eq!(of("Tbyte", &rows), (vec![Some(2e12), None], true));
+        // Half a kilobyte is nothing.
+        assert_eq!(of("Gbyte", &rows), (vec![Some(2e9), Some(0.0)], false));
+        let rows: [&[&str]; 1] = [&["9", "0", "0"]];
+        assert_eq!(of("byte", &rows), (vec![Some(0.0)], false));
     }
 }
