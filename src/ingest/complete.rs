@@ -27,7 +27,7 @@ pub(super) fn complete(profile: &mut Profile, row: usize, values: &Values) {
 }
 
 /// Whether a value is the part of a sum that was counted.
-fn is_part(origin: &Origin) -> bool {
+pub(super) fn is_part(origin: &Origin) -> bool {
     origin.low >= 1.0 && origin.high.is_infinite()
 }
 
@@ -76,11 +76,14 @@ pub(super) fn overrule(profile: &mut Profile, row: usize, values: &Values) {
     profile.launches.revise(row, &kept);
 }
 
-/// What two readings of one launch have together; of what both have the first.
+/// What two readings of one launch have together; of what both have the first, but for a smaller part of a sum.
 pub(super) fn together(profile: &Profile, one: &Values, two: &Values) -> Values {
     let Twice { own, others } = settle(&works(profile, one), &works(profile, two), false);
-    let mut all = without(one, &own);
-    for (quantity, value, origin) in without(two, &others).all() {
+    let (own, others) = (without(one, &own), without(two, &others));
+    let better = known_better(profile, &own, &others);
+    let kept = own.all().filter(|(quantity, ..)| !better.contains(quantity));
+    let mut all = Values::default();
+    for (quantity, value, origin) in kept.chain(others.all()) {
         // The first value of a quantity stays.
         all.set(quantity, value, origin);
     }
@@ -381,14 +384,18 @@ mod tests {
     }
 
     #[test]
-    fn of_two_parts_of_the_work_the_larger_stays() {
+    fn parts_of_the_work_that_two_files_counted_are_added() {
         let counts = [op("fadd"), op("fmul"), op("ffma")];
         let [add, mul, fma] =
             [0, 1, 2].map(|at| (counts[at].as_str(), "inst", ["10", "20", "40"][at]));
         let work = |one: &str, two: &str| of_two_files(one, two, Quantity::Work(Pipe::Fp32Vector));
-        let part = |value| [Some((value, 1.0, f64::INFINITY)); 2];
-        assert_eq!(work(&page(7, &[TIME, add, mul]), &page(7, &[TIME, fma])), part(80.0));
+        let whole = [Some((110.0, 1.0, 1.0)); 2];
+        assert_eq!(work(&page(7, &[TIME, add, mul]), &page(7, &[TIME, fma])), whole);
+        // Of runs that overlap each counter counts once; two of three are a lower bound.
+        assert_eq!(work(&page(7, &[TIME, add, mul]), &page(8, &[mul, fma])), whole);
+        let part = [Some((90.0, 1.0, f64::INFINITY)); 2];
+        assert_eq!(work(&page(7, &[TIME, add]), &page(7, &[TIME, fma])), part);
         let all = page(7, &[TIME, add, mul, fma]);
-        assert_eq!(work(&page(7, &[TIME, fma]), &all), [Some((110.0, 1.0, 1.0)); 2]);
+        assert_eq!(work(&page(7, &[TIME, fma]), &all), whole);
     }
 }

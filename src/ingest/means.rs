@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::complete::{are_known_alike, together};
+use super::complete::{are_known_alike, is_part, together};
 use crate::model::{Origin, OriginId, OriginKind, Profile, Quantity, Values};
 
 /// The mean of what launches of the same work have, with the range that they span: of each quantity over the runs that
@@ -77,6 +77,34 @@ fn ends(profile: &Profile, found: &[(f64, OriginId)], mean: f64) -> (f64, f64) {
     range
 }
 
+/// The runs whose values go into a mean. Of runs that have different parts of a sum, a mean would be of neither: those that
+/// have the whole sum are taken, or the one whose lower bound is the largest.
+fn with_whole_sums(
+    profile: &Profile,
+    runs: Vec<Vec<(f64, OriginId)>>,
+) -> Vec<Vec<(f64, OriginId)>> {
+    let part = |run: &Vec<(f64, OriginId)>| {
+        let mut origins = run.iter().map(|(_, origin)| profile.origins.get(*origin));
+        origins.find(|origin| is_part(origin)).map(|origin| origin.formula.as_str())
+    };
+    let parts: Vec<Option<&str>> = runs.iter().map(part).collect();
+    if parts.windows(2).all(|pair| pair[0] == pair[1]) {
+        return runs;
+    }
+    if parts.iter().any(Option::is_none) {
+        return runs
+            .into_iter()
+            .zip(&parts)
+            .filter(|(_, part)| part.is_none())
+            .map(|(run, _)| run)
+            .collect();
+    }
+    let mean = |run: &Vec<(f64, OriginId)>| {
+        run.iter().map(|(value, _)| value).sum::<f64>() / run.len().max(1) as f64
+    };
+    runs.into_iter().max_by(|one, two| mean(one).total_cmp(&mean(two))).into_iter().collect()
+}
+
 /// The mean of each quantity over those runs that have it for all of their launches; of `kept` where it is given, over
 /// the runs that know it in the same way: a count and a bound have no mean.
 fn mean_of(profile: &mut Profile, runs: &[Vec<usize>], kept: Option<&Values>) -> Values {
@@ -96,7 +124,8 @@ fn mean_of(profile: &mut Profile, runs: &[Vec<usize>], kept: Option<&Values>) ->
         let of_run = |rows: &Vec<usize>| {
             of_all(profile, rows, quantity).filter(|all| all.iter().all(is_known_so))
         };
-        let found: Vec<(f64, OriginId)> = runs.iter().filter_map(of_run).flatten().collect();
+        let found = runs.iter().filter_map(of_run).collect();
+        let found: Vec<(f64, OriginId)> = with_whole_sums(profile, found).concat();
         let Some((first, origin)) = found.first().copied() else { continue };
         let origin = profile.origins.get(origin).clone();
         let sum: f64 = found.iter().map(|(value, _)| value).sum();
@@ -162,6 +191,28 @@ mod tests {
         // Of the same kind it is the mean.
         let more = (Bf16Matrix, Measured, 3e9);
         assert_eq!(of_two_runs([by_type, more]), [(Bf16Matrix, 2e9)]);
+    }
+
+    /// Additions alone are 100, fused multiply-adds alone 300, and both 400.
+    #[test]
+    fn different_parts_of_a_sum_have_no_mean() {
+        let of = |runs: &[(&str, f64, f64)]| {
+            let mut profile = Profile::default();
+            for (process, (formula, value, high)) in (7..).zip(runs) {
+                let origin = Origin::derived(*formula).within(1.0, *high);
+                let (mut values, origin) = (Values::default(), profile.origins.id(&origin));
+                values.set(Quantity::Work(Pipe::Fp32Vector), *value, origin);
+                profile.launches.push(Head { process, count: 1, ..Head::default() }, &values);
+            }
+            let rows: Vec<usize> = (0..runs.len()).collect();
+            mean(&mut profile, &rows).get(Quantity::Work(Pipe::Fp32Vector))
+        };
+        let (adds, fused) = (("add", 100.0, f64::INFINITY), ("fma", 300.0, f64::INFINITY));
+        let all = ("add + fma", 400.0, 1.0);
+        assert_eq!(of(&[adds, fused]), Some(300.0));
+        assert_eq!(of(&[fused, adds]), Some(300.0));
+        assert_eq!(of(&[fused, all, adds]), Some(400.0));
+        assert_eq!(of(&[adds, ("add", 200.0, f64::INFINITY)]), Some(150.0));
     }
 
     /// 100 exactly, and 300 within a tenth: the mean is 200, between a half of it and 1.65 times as much.

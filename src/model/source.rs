@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Reached;
 use super::profiler::Profiler;
+use super::quantity::Quantity;
 use crate::plain::counted;
 use crate::units::{Bytes, FASTEST_CLOCK, Hertz, Seconds};
 
@@ -58,6 +59,8 @@ pub struct Source {
     pub other_lines: u64,
     /// Records that could not be used.
     pub skips: Skips,
+    /// The last printed digit of amounts in units with a prefix, in SI units: 1 kB where gigabytes have six decimals.
+    pub steps: BTreeMap<Quantity, f64>,
     /// Metric names (or columns) found, with the number of launches that have a value.
     pub columns: BTreeMap<String, u64>,
 }

@@ -12,31 +12,21 @@
 //! the more exact times and the most figures comes first: its values stay. Of the device a launch knows what
 //! any of its pages says.
 
+mod agree;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use self::agree::{agree, are_apart, counts_other_parts};
 use super::name_forms;
 use super::runs::{adopt_advice, describe};
-use crate::model::{Head, NameId, Origin, OriginKind, Profile, Quantity, Values};
+use crate::model::{Head, NameId, Profile, Quantity, Values};
 use crate::plain::counted;
 
 /// Two prints of one figure differ by less than this share: percentages have two decimals.
 const AGREES: f64 = 0.005;
-
-/// The same for shares that are almost zero.
-const NOTHING: f64 = 1e-4;
-
-/// The same for pages that round: what is computed from two rounded figures, and what is almost zero.
-const ROUNDED: (f64, f64) = (0.02, 0.005);
-
-/// Fewer bytes are printed as zero where a column is in gigabytes, with six decimals.
-const LEAST_BYTES: f64 = 500.0;
-
-/// So many of the figures that two pages share must agree, as a share.
-const MOST: f64 = 0.75;
 
 /// How many pairs of inputs are named.
 const NAMED: usize = 5;
@@ -91,6 +81,28 @@ struct Group {
     same: HashMap<u32, u32>,
 }
 
+/// What is left out of an input, because another has it.
+#[derive(Debug, Default)]
+struct Told {
+    /// Launches that are the same, of so many.
+    same: usize,
+    all: usize,
+    /// Whether either input has counters of them that the other lacks.
+    has_others: bool,
+}
+
+/// Whether two launches of files in one format each have what the other lacks: then neither is a copy.
+fn completes(profile: &Profile, one: usize, two: usize) -> bool {
+    let launches = &profile.launches;
+    let [format, other] =
+        [one, two].map(|row| &profile.sources[usize::from(launches.run(row).0)].format);
+    let lacks = |row: usize, other: usize| {
+        let mut all = launches.quantities();
+        all.any(|one| launches.get(row, one).is_none() && launches.get(other, one).is_some())
+    };
+    format == other && (lacks(one, two) && lacks(two, one) || counts_other_parts(profile, one, two))
+}
+
 /// Leaves out launches that repeat earlier ones, and says so.
 pub(super) fn leave_out(profile: &mut Profile, which: Which) {
     if !may_repeat(profile) || began_apart(profile) {
@@ -99,7 +111,7 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
     let keys = Keys::new(profile);
     let (groups, mut twins) = compare(profile, which, &keys);
     let mut gone = vec![false; profile.launches.len()];
-    let mut told: BTreeMap<(u16, u16), (usize, usize)> = BTreeMap::new();
+    let mut told: BTreeMap<(u16, u16), Told> = BTreeMap::new();
     let mut other_runs: BTreeMap<u16, usize> = BTreeMap::new();
     let mut renamed: HashMap<(u16, NameId), HashSet<NameId>> = HashMap::new();
     for group in &groups {
@@ -125,14 +137,15 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
             same += 1;
         }
         let told = told.entry((group.source, groups[first].source)).or_default();
-        told.0 += same;
-        told.1 += group.rows.len();
+        told.same += same;
+        told.all += group.rows.len();
         for row in shared {
             let Some(mut twin) = twins.get(&(row as u32)) else { continue };
             while let Some(first) = twins.get(twin).filter(|_| gone[*twin as usize]) {
                 twin = first;
             }
             gone[row] = true;
+            told.has_others |= completes(profile, *twin as usize, row);
             profile.count_repeated(row);
             let short = profile.launches.head(*twin as usize);
             describe(profile, *twin as usize, row);
@@ -359,9 +372,16 @@ fn order(profile: &Profile, times: &[Times]) -> Vec<u32> {
             Quantity::all().filter(|quantity| has(*quantity)).count()
         });
     }
+    // A page in larger units has fewer digits.
+    let coarse = |source: usize| {
+        let steps = profile.sources[source].steps.values();
+        steps.fold(0.0_f64, |all, step| all.max(*step)) as u64
+    };
+    let coarse: Vec<u64> = (0..profile.sources.len()).map(coarse).collect();
     rows.sort_by_key(|row| {
         let source = source(*row);
-        (is_bare(*row), times[source], Reverse(figures[source]), Reverse(launches[source]))
+        let figures = Reverse(figures[source]);
+        (is_bare(*row), times[source], coarse[source], figures, Reverse(launches[source]))
     });
     rows
 }
@@ -419,115 +439,6 @@ pub(super) fn time(profile: &Profile, row: usize) -> Option<i64> {
     Some(if (time - whole).abs() <= whole / COMPUTED { whole } else { time })
 }
 
-/// Whether two launches have other grids, or in one format began at other times, or in one format or two traces ran on
-/// other GPUs: a copy says the same.
-fn are_apart(profile: &Profile, one: &Head, two: &Head) -> bool {
-    if one.shape.blocks.zip(two.shape.blocks).is_some_and(|(one, two)| one != two) {
-        return true;
-    }
-    let format = |head: &Head| &profile.sources[usize::from(head.source)].format;
-    let ordinal = |head: &Head| profile.ordinal(head.device);
-    let differ = |one: Option<&str>, two: Option<&str>| one.zip(two).is_some_and(|(a, b)| a != b);
-    let is_one_format = format(one) == format(two);
-    let started = one.start.zip(two.start);
-    is_one_format && started.is_some_and(|(one, two)| one != two)
-        || (is_one_format || started.is_some()) && differ(ordinal(one), ordinal(two))
-}
-
-/// Whether two launches whose names are keyed alike may be of one kernel: pages of one profiler may differ in how much
-/// of a name they show.
-fn may_be_one_kernel(profile: &Profile, one: &Head, two: &Head) -> bool {
-    let profiler = |head: &Head| profile.sources[usize::from(head.source)].profiler;
-    one.name == two.name
-        || profiler(one) == profiler(two) && name_forms::may_be_one(profile, one.name, two.name)
-}
-
-/// Whether two launches are the same one.
-fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> bool {
-    let launches = &profile.launches;
-    let heads = (launches.head(one), launches.head(two));
-    if heads.0.count != heads.1.count
-        || are_apart(profile, &heads.0, &heads.1)
-        || !may_be_one_kernel(profile, &heads.0, &heads.1)
-    {
-        return false;
-    }
-    let format = |row: usize| &profile.sources[usize::from(launches.run(row).0)].format;
-    let (time, other_time) = (time(profile, one), time(profile, two));
-    let is_other_form = format(one) != format(two) || time.xor(other_time).is_some();
-    // Pages of one report in two units: one rounds, the other does not.
-    let is_other_unit = time.zip(other_time).is_some_and(|(time, other)| {
-        time != other && (time == print(time)) != (other == print(other))
-    });
-    if which == Which::All && (is_other_form || is_other_unit) {
-        let near = |time: i64, other: i64| (time - other).abs() * 2 <= step(time) + 1;
-        return time.zip(other_time).is_none_or(|(time, other)| near(time, other))
-            && share_that_agrees(profile, one, two).map_or(time == other_time, |share| {
-                share >= if is_other_form { MOST } else { 1.0 }
-            });
-    }
-    time == other_time
-        && launches.quantities().all(|quantity| {
-            match (launches.get(one, quantity), launches.get(two, quantity)) {
-                (Some((one, origin)), Some((two, other))) => {
-                    let [origin, other] = [origin, other].map(|id| profile.origins.get(id));
-                    is_near(one, two, (AGREES, NOTHING))
-                        || which == Which::All
-                            && (is_printed_as_none(quantity, one, two)
-                                || may_be_one_value((one, origin), (two, other)))
-                }
-                (None, None) => true,
-                _ => which == Which::All,
-            }
-        })
-}
-
-/// Whether one of two amounts is so small that a page in larger units shows none.
-fn is_printed_as_none(quantity: Quantity, one: f64, two: f64) -> bool {
-    quantity.unit() == "B"
-        && one.min(two) == 0.0
-        && (0.0..LEAST_BYTES).contains(&one.max(two))
-        && one != two
-}
-
-/// Whether figures that differ say nothing against each other: what was counted since is not what shapes say, and a part
-/// of a sum is at most the whole.
-fn may_be_one_value((one, origin): (f64, &Origin), (two, other): (f64, &Origin)) -> bool {
-    let is_stated = |origin: &Origin| origin.kind == OriginKind::Algorithmic;
-    let [is_part, is_other_part] = [origin, other].map(|origin| origin.high.is_infinite());
-    is_stated(origin) != is_stated(other)
-        || match (is_part, is_other_part) {
-            (true, true) => true,
-            (true, false) => one * origin.low <= two * (1.0 + AGREES) + NOTHING,
-            (false, true) => two * other.low <= one * (1.0 + AGREES) + NOTHING,
-            (false, false) => false,
-        }
-}
-
-fn is_near(one: f64, two: f64, (share, amount): (f64, f64)) -> bool {
-    (one - two).abs() <= share * one.abs().max(two.abs()) + amount
-}
-
-/// Which share of the figures that two pages have agrees; none without any but the time. The SM clock does not take
-/// part: each page shows that of another pass.
-fn share_that_agrees(profile: &Profile, one: usize, two: usize) -> Option<f64> {
-    let launches = &profile.launches;
-    let (mut all, mut same) = (0_u32, 0_u32);
-    let others = [Quantity::Duration, Quantity::SmClock];
-    for quantity in launches.quantities().filter(|quantity| !others.contains(quantity)) {
-        let figures = launches.get(one, quantity).zip(launches.get(two, quantity));
-        let Some(((one, origin), (two, other))) = figures else { continue };
-        let [origin, other] = [origin, other].map(|id| profile.origins.get(id));
-        if is_printed_as_none(quantity, one, two) {
-            continue;
-        }
-        all += 1;
-        same +=
-            u32::from(is_near(one, two, ROUNDED) || may_be_one_value((one, origin), (two, other)));
-    }
-    (all > 0).then(|| f64::from(same) / f64::from(all))
-}
-
 /// Gives a launch what only its copy has. Peaks become those at the clock of the launch: each page shows that of
 /// another pass.
 pub(super) fn complete(profile: &mut Profile, row: usize, copy: usize) {
@@ -547,18 +458,21 @@ pub(super) fn complete(profile: &mut Profile, row: usize, copy: usize) {
 
 fn tell(
     profile: &mut Profile,
-    told: &BTreeMap<(u16, u16), (usize, usize)>,
+    told: &BTreeMap<(u16, u16), Told>,
     other_runs: &BTreeMap<u16, usize>,
 ) {
     let path = |source: u16| profile.sources[usize::from(source)].path.clone();
     let launches = |count: usize| if count == 1 { "launch" } else { "launches" };
     let mut notes = Vec::new();
-    for ((source, first), (same, all)) in told.iter().take(NAMED) {
+    for ((source, first), Told { same, all, has_others }) in told.iter().take(NAMED) {
         let (one, two) = (path(*source), path(*first));
         let why = "same process, launch ID, kernel and values; counted once";
         notes.push(if source == first {
             let are = if *same == 1 { "launch is" } else { "launches are" };
             format!("{one}: {same} {are} repeated in this file ({why})")
+        } else if *has_others {
+            let launches = launches(*same);
+            format!("{one} has other counters of {same} {launches} of {two} (same process, launch ID and kernel; joined)")
         } else if same == all {
             format!("{one} repeats {two}: {same} {} ({why})", launches(*same))
         } else {

@@ -1,5 +1,6 @@
 //! Tests of launches that were read twice.
 
+use super::agree::is_within_digits;
 use super::*;
 use crate::model::{DeviceHint, Origin, OriginId, Profiler, Shape, Source};
 
@@ -298,8 +299,66 @@ fn pages_of_one_report_with_other_forms_of_names_are_one_run() {
 
 #[test]
 fn bytes_that_a_page_in_gigabytes_shows_as_none_do_not_contradict() {
-    let is = |one, two| is_printed_as_none(Quantity::DramWriteBytes, one, two);
+    let is = |one, two| is_within_digits((Quantity::DramWriteBytes, one, two), 0.0);
     assert!(is(0.0, 104.0) && is(104.0, 0.0));
     assert!(!is(0.0, 0.0) && !is(0.0, 600.0) && !is(1.0, 104.0));
-    assert!(!is_printed_as_none(Quantity::AchievedOccupancy, 0.0, 0.4));
+    assert!(!is_within_digits((Quantity::AchievedOccupancy, 0.0, 0.4), 0.0));
+}
+
+/// Bytes in gigabytes with six decimals: 3,840 bytes print as 4 kB, and 64,000,512 as 64,001 kB; 3,499 would print as 3 kB.
+#[test]
+fn pages_in_two_units_agree_up_to_the_last_digit_of_the_coarser_one() {
+    use crate::ingest::{Input, Options, read};
+    let page = |[bytes, time]: [&str; 2], rows: [[&str; 2]; 2]| {
+        let row = |(id, [bytes, time]): (usize, [&str; 2])| {
+            format!("{id},7,k{id},\"(1, 1, 1)\",\"(32, 1, 1)\",0,8.0,{bytes},{time}\n")
+        };
+        let rows: String = rows.into_iter().enumerate().map(row).collect();
+        format!(
+            "ID,Process ID,Kernel Name,Grid Size,Block Size,Device,CC,dram__bytes.sum,gpu__time_duration.sum\n\
+             ,,,,,,,{bytes},{time}\n{rows}"
+        )
+    };
+    let scaled = page(["Gbyte", "ms"], [["0.064001", "0.100352"], ["0.000004", "0.002304"]]);
+    for (small, launches) in [("3840", 2), ("4499", 2), ("3499", 4)] {
+        let base = page(["byte", "ns"], [["64000512", "100352"], [small, "2304"]]);
+        for texts in [[&base, &scaled], [&scaled, &base]] {
+            let files = texts.iter().zip(["a.csv", "b.csv"]);
+            let files: Vec<Input> = files.map(|(text, name)| Input::text(name, text)).collect();
+            let found = read(&files, &Options::default()).unwrap();
+            assert_eq!(found.launches.len(), launches, "{small}: {:?}", found.checks);
+            // Those of the page with more digits stay.
+            let bytes = found.iter().filter_map(|one| one.value(Quantity::DramBytes));
+            assert!(bytes.into_iter().any(|bytes| bytes == small.parse::<f64>().unwrap()));
+        }
+    }
+}
+
+/// Equal counts of two instructions, with the same number, kernel and time.
+#[test]
+fn files_with_other_counters_are_no_copies() {
+    use crate::ingest::{Input, Options, read};
+    let page = |metrics: &str, units: &str, values: &str| {
+        format!(
+            "ID,Process ID,Kernel Name,Grid Size,Block Size,Device,CC,gpu__time_duration.sum,{metrics}\n\
+             ,,,,,,,ns,{units}\n0,7,k,\"(1, 1, 1)\",\"(32, 1, 1)\",0,8.0,1000,{values}\n"
+        )
+    };
+    let op = |name: &str| format!("smsp__sass_thread_inst_executed_op_{name}_pred_on.sum");
+    for (one, two, told) in [
+        (
+            page(&op("fadd"), "inst", "5"),
+            page(&op("fmul"), "inst", "5"),
+            "joined 1 launch of b.csv with those of a.csv, counters of another run, by launch number, kernel and grid",
+        ),
+        (
+            page("dram__bytes_read.sum", "byte", "5"),
+            page("dram__bytes_write.sum", "byte", "5"),
+            "b.csv has other counters of 1 launch of a.csv (same process, launch ID and kernel; joined)",
+        ),
+    ] {
+        let files = [Input::text("a.csv", &one), Input::text("b.csv", &two)];
+        let found = read(&files, &Options::default()).unwrap();
+        assert_eq!((found.launches.len(), found.notes), (1, vec![told.to_owned()]));
+    }
 }

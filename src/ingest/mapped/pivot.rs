@@ -323,8 +323,10 @@ fn formulas(mapping: &Mapping) -> Vec<Formula> {
         .map(|value| Formula {
             quantity: value.quantity,
             terms: value.terms.clone(),
+            over: None,
             scale: value.scale,
             origin: value.origin(),
+            of_some: None,
         })
         .collect()
 }

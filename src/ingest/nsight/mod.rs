@@ -8,6 +8,7 @@ mod messages;
 mod metrics;
 mod nvtx;
 mod parts;
+mod passes;
 mod row;
 mod rule_texts;
 mod rules;
@@ -22,7 +23,10 @@ formats! {
     report,
 }
 
-use derive::{Context, Deriver, Instructions, OriginCache};
+use derive::{
+    COUNTERS, Context, Counter, Deriver, FP16_TERMS, FP32_TERMS, FP64_TERMS, Instructions,
+    OriginCache, PACKED_TERMS, Terms, of_some,
+};
 use gathered::Gathered;
 use identity::{Attributes, Identity, Whole, complete_shape};
 use messages::Preamble;

@@ -1,9 +1,13 @@
 //! A launch while its metrics are gathered, and what a whole file of them shows.
 
-use super::{Catalog, Context, Deriver, Gathered, Instructions, OriginCache, Raw, ranges_left_out};
+use super::passes::Parts;
+use super::{
+    Catalog, Context, Counter, Deriver, Gathered, Instructions, OriginCache, Raw, ranges_left_out,
+};
 use crate::ingest::numerals::NotANumber;
 use crate::ingest::{Numerals, Reading};
-use crate::model::{Head, Quantity, Values};
+use crate::model::{DeviceHint, Head, Quantity, Values};
+use crate::plain::counted;
 use crate::units::Hertz;
 
 /// The launch being read.
@@ -12,6 +16,8 @@ pub(super) struct Row {
     values: Values,
     origins: OriginCache,
     instructions: Instructions,
+    /// The counters of sums and quotients of which the launch derived last has only some.
+    parts: Vec<(Counter, f64)>,
     pub(super) numerals: Numerals,
     pub(super) units: &'static str,
     pub(super) seen: Seen,
@@ -27,15 +33,21 @@ pub(super) struct Seen {
     inconsistent: u64,
     /// Results of ranges, which are left out.
     pub(super) ranges: u64,
+    /// Launches of which bytes were rounded to zero.
+    pub(super) rounded: u64,
+    /// The counters of launches that another file may complete.
+    parts: Parts,
 }
 
 impl Seen {
-    /// Adds what launches show that come after these.
-    pub(super) fn join(&mut self, other: &Self) {
+    /// Adds what launches show that come after these, the first of them in this row.
+    pub(super) fn join(&mut self, other: &Self, first: usize) {
+        self.parts.join(&other.parts, first);
         self.memory_clock = self.memory_clock.max(other.memory_clock);
         self.persisting_l2 = self.persisting_l2.or(other.persisting_l2);
         self.inconsistent += other.inconsistent;
         self.ranges += other.ranges;
+        self.rounded += other.rounded;
     }
 }
 
@@ -69,6 +81,7 @@ impl Row {
             values: Values::default(),
             origins: OriginCache::default(),
             instructions: Instructions::default(),
+            parts: Vec::new(),
             numerals,
             units: "base",
             seen: Seen::default(),
@@ -95,7 +108,14 @@ impl Row {
         head: Head,
     ) -> usize {
         self.derive(reading, catalog, &head);
-        reading.push(head, &self.values)
+        let row = reading.push(head, &self.values);
+        self.keep(row);
+        row
+    }
+
+    /// Keeps of the launch derived last, which is in this row, what another file may complete.
+    pub(super) fn keep(&mut self, row: usize) {
+        self.seen.parts.set(row, std::mem::take(&mut self.parts));
     }
 
     /// The values derived last.
@@ -108,7 +128,11 @@ impl Row {
         let Self { raw, values, origins, instructions, .. } = self;
         values.clear();
         let context = Context { kernel: head.name, device: head.device };
-        Deriver { reading, origins, instructions, raw, values }.derive(catalog, context);
+        let capability = reading.device(head.device).compute_capability.as_deref();
+        let is_packed = capability.is_some_and(DeviceHint::counts_packed_fp32);
+        let mut deriver = Deriver { reading, origins, instructions, raw, values };
+        deriver.derive(catalog, context);
+        self.parts = deriver.parts(is_packed);
         let raw = &self.raw;
         if let (Some(bytes), Some(rate), Some(time)) =
             (raw.get(Raw::DramBytes), raw.get(Raw::DramRate), raw.get(Raw::TimeSum))
@@ -124,6 +148,7 @@ impl Row {
 
     /// Passes on what was seen over the whole file.
     pub(super) fn finish(&self, reading: &mut Reading<'_>) {
+        self.seen.parts.may_be_completed(reading);
         if self.seen.memory_clock > 0.0 {
             reading.observed_memory_clock(Hertz::new(self.seen.memory_clock));
         }
@@ -132,6 +157,12 @@ impl Row {
         }
         if self.seen.ranges > 0 {
             reading.source.clues.push(ranges_left_out(self.seen.ranges));
+        }
+        if self.seen.rounded > 0 {
+            let launches = counted(self.seen.rounded, "launch has", "launches have");
+            reading.source.clues.push(format!(
+                "{launches} zero bytes in a unit too large to tell: they are missing; export with --print-units base"
+            ));
         }
         if self.seen.inconsistent > 0 {
             let clue = format!(

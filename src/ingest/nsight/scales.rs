@@ -1,7 +1,27 @@
 //! Metric columns of a raw page, with what their units convert to.
 
-use super::{Catalog, Dimension, unit};
-use crate::ingest::{Reading, Record};
+use std::collections::BTreeMap;
+
+use super::row::{Row, value_end};
+use super::{Catalog, Dimension, Raw, unit};
+use crate::ingest::{Numerals, Reading, Record};
+use crate::model::Quantity;
+
+/// Amounts of up to this many bytes may be printed as zero: half of the last digit where gigabytes have six decimals.
+const FINE: f64 = 500.0;
+
+/// Of a larger amount on the other side of device memory, what was rounded away is so small a share.
+const NOTHING: f64 = 0.01;
+
+/// The columns that amounts are printed in; reads and writes add up where there is none of all bytes.
+const AMOUNTS: [(Quantity, &[Raw]); 6] = [
+    (Quantity::DramBytes, &[Raw::DramBytes]),
+    (Quantity::DramBytes, &[Raw::DramRead, Raw::DramWrite]),
+    (Quantity::DramReadBytes, &[Raw::DramRead]),
+    (Quantity::DramWriteBytes, &[Raw::DramWrite]),
+    (Quantity::L2Bytes, &[Raw::LtsBytes]),
+    (Quantity::L1Bytes, &[Raw::L1Bytes]),
+];
 
 /// A metric column that is read.
 #[derive(Clone)]
@@ -14,6 +34,8 @@ pub(super) struct Column {
     /// The unit in the title, where two header rows were made one.
     pub(super) titled: Option<String>,
     pub(super) launches: u64,
+    /// Decimals of its cells, where they are known.
+    pub(super) decimals: Option<u8>,
     /// The position among the columns of the same metric before it.
     pub(super) twin: Option<usize>,
 }
@@ -57,9 +79,70 @@ impl Column {
             },
             titled: unit.map(str::to_owned),
             launches: 0,
+            decimals: None,
             twin: None,
         })
     }
+
+    /// Takes how many decimals cells of this column have.
+    pub(super) fn see(&mut self, cell: &str, numerals: Numerals) {
+        let value = &cell.as_bytes()[..value_end(cell.as_bytes())];
+        if numerals.parse(value).is_ok_and(|value| value.is_some()) {
+            let mark = value.iter().rposition(|byte| *byte == numerals.decimal_mark());
+            let decimals = mark.map_or(0, |mark| value.len() - mark - 1);
+            let decimals = u8::try_from(decimals).unwrap_or(u8::MAX);
+            self.decimals = self.decimals.max(Some(decimals));
+        }
+    }
+
+    /// The last printed digit of bytes in a unit with a prefix.
+    fn step(&self) -> Option<f64> {
+        match self.scale {
+            Scale::Factor(factor) if factor > 1.0 && self.dimension == Dimension::Bytes => {
+                Some(factor * 10_f64.powi(-i32::from(self.decimals?)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The last printed digits of amounts that are in units with a prefix.
+pub(super) fn steps(columns: &[Column]) -> BTreeMap<Quantity, f64> {
+    let mut steps = BTreeMap::new();
+    for (quantity, metrics) in AMOUNTS {
+        let of = |raw: &Raw| columns.iter().find(|column| column.slot == *raw as usize);
+        let columns: Option<Vec<&Column>> = metrics.iter().map(of).collect();
+        let known = columns.map(|columns| columns.iter().filter_map(|one| one.step()).sum());
+        if let Some(step) = known.filter(|step: &f64| *step > 0.0) {
+            steps.entry(quantity).or_insert(step);
+        }
+    }
+    steps
+}
+
+/// Takes back zeros of a launch that the unit of their column makes of more than a few bytes: they are missing. One side of
+/// device memory is as good as zero beside the other if that is much larger.
+pub(super) fn take_back_rounded(row: &mut Row, columns: &mut [Column]) {
+    let mut is_rounded = false;
+    for column in columns {
+        let Some(most) = column.step().map(|step| step / 2.0).filter(|most| *most > FINE) else {
+            continue;
+        };
+        if row.raw.slot(column.slot) != Some(0.0) {
+            continue;
+        }
+        let other = match column.slot {
+            slot if slot == Raw::DramRead as usize => row.raw.get(Raw::DramWrite),
+            slot if slot == Raw::DramWrite as usize => row.raw.get(Raw::DramRead),
+            _ => None,
+        };
+        if other.is_none_or(|other| most > NOTHING * other) {
+            row.raw.unset(column.slot);
+            column.launches = column.launches.saturating_sub(1);
+            is_rounded = true;
+        }
+    }
+    row.seen.rounded += u64::from(is_rounded);
 }
 
 /// Notes how many launches have a value in which column.

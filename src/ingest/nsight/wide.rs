@@ -1,7 +1,7 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
 use super::row::{RESCALED, Row, Seen, TWICE, is_same, value_end};
-use super::scales::{Column, Scale, count, has_numbers, scale, style};
+use super::scales::{Column, Scale, count, has_numbers, scale, steps, style, take_back_rounded};
 use super::{
     Attributes, BEST, Catalog, GRAPH, Gathered, Identity, Preamble, Whole, complete_shape, content,
     kind, rank,
@@ -11,7 +11,7 @@ use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_of;
 use crate::ingest::part::Part;
 use crate::ingest::split::{Understand, fields};
-use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
+use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::Profiler;
 
 pub(super) const FORMAT: Format = Format {
@@ -115,9 +115,11 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| preamble.line(line),
     )?;
     let mut catalog = Catalog::default();
-    let map = Map::new(&header, &mut catalog);
+    let mut map = Map::new(&header, &mut catalog);
     let evidence = evidence(&reading.sample, &map, &mut catalog);
-    let row = Row::new(reading.numerals(&evidence, true)?);
+    let numerals = reading.numerals(&evidence, true)?;
+    see_decimals(&reading.sample, &mut map, numerals);
+    let row = Row::new(numerals);
     let described = Vec::new();
     let mut page = Page { map, catalog, preamble, row, described, has_turned: false };
     let mut records = reading.records();
@@ -186,6 +188,7 @@ impl Page {
             if *has_twins {
                 twins(row, reading, columns, record, line)?;
             }
+            take_back_rounded(row, columns);
             let numerals = row.numerals;
             let parse = |cell: &[u8]| numerals.parse(cell).ok().flatten();
             let cells = identity.device_cells(record);
@@ -230,11 +233,12 @@ impl Page {
 
     /// Appends what another thread has read.
     fn join(&mut self, reading: &mut Reading<'_>, part: Part) -> Result<(), IngestError> {
+        let first = reading.launches();
         let Some(More { launches, seen }) = reading.join(part)? else { return Ok(()) };
         for (column, launches) in self.map.columns.iter_mut().zip(launches) {
             column.launches += launches;
         }
-        self.row.seen.join(&seen);
+        self.row.seen.join(&seen, first);
         Ok(())
     }
 
@@ -245,6 +249,7 @@ impl Page {
         self.preamble.tell(reading);
         reading.source.clues.extend(self.catalog.clues());
         count(&self.map.columns, reading);
+        reading.source.steps = steps(&self.map.columns);
         self.row.finish(reading);
     }
 }
@@ -279,6 +284,21 @@ fn evidence(sample: &Sample, first: &Map, catalog: &mut Catalog) -> Evidence {
         }
     }
     evidence
+}
+
+/// Lets the columns see the decimals of the sample's first launches, up to the next header.
+fn see_decimals(sample: &Sample, map: &mut Map, numerals: Numerals) {
+    const LAUNCHES: usize = 64;
+    let found = sample.header(|line| line.contains("Kernel Name"), is_header);
+    let Some((_, rest)) = found else { return };
+    for record in sample.records(rest, LAUNCHES) {
+        if header_of(&record, "Kernel Name", is_header).is_some() {
+            break;
+        }
+        for column in &mut map.columns {
+            column.see(record.get(column.field).unwrap_or_default(), numerals);
+        }
+    }
 }
 
 /// Gathers the cells of a launch; whether a column was left out from here on.
@@ -546,5 +566,23 @@ mod tests {
         assert_eq!(read(" (byte)", " (per launch)", "300,5"), [None, None]);
         // Decimals of the unit that keeps numbers below a thousand.
         assert_eq!(read(" (us)", " (byte)", "\"300,123\",5")[0], Some(300.123 * 1e-6));
+    }
+
+    /// A terabyte with six decimals has steps of 1 MB: a kernel that moved less has no bytes, not none.
+    #[test]
+    fn bytes_that_the_unit_rounds_to_zero_are_missing() {
+        let (read, write) = ("dram__bytes_read.sum", "dram__bytes_write.sum");
+        let of = |unit, rows: &[&[&str]]| {
+            let found = profile(&[TIME, read, write], &["ns", unit, unit], rows);
+            let bytes: Vec<_> = found.iter().map(|one| one.value(Quantity::DramBytes)).collect();
+            (bytes, found.sources[0].clues.iter().any(|clue| clue.contains("--print-units base")))
+        };
+        let rows: [&[&str]; 2] =
+            [&["9000", "2.000000", "0.000000"], &["9", "0.000000", "0.000000"]];
+        assert_eq!(of("Tbyte", &rows), (vec![Some(2e12), None], true));
+        // Half a kilobyte is nothing.
+        assert_eq!(of("Gbyte", &rows), (vec![Some(2e9), Some(0.0)], false));
+        let rows: [&[&str]; 1] = [&["9", "0", "0"]];
+        assert_eq!(of("byte", &rows), (vec![Some(0.0)], false));
     }
 }

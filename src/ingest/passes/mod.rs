@@ -1,9 +1,12 @@
-//! Counters that rocprofv3 took in several passes of a program, each in a file of its own.
+//! Counters that were collected in several runs of a program, each in a file of its own.
 //!
-//! A device counts only so much at a time: on MI300, `FETCH_SIZE` and `WRITE_SIZE` need more counters of L2 than it has. A sum over
-//! counters of two passes is in neither file. The passes of a run are joined launch by launch on number, kernel and grid,
-//! and such sums computed from the counters of all.
+//! A device counts only so much at a time: on MI300, `FETCH_SIZE` and `WRITE_SIZE` need more counters of L2 than it has, and
+//! rocprofv3 runs the program once for each. Under Nsight Compute users collect `--metrics` in groups. A sum over counters
+//! of two runs is in neither file. The passes of a run are joined launch by launch on number, kernel and grid, and such
+//! sums computed from the counters of all.
 
+mod apart;
+mod formula;
 mod place;
 #[cfg(test)]
 mod tests;
@@ -12,27 +15,18 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+pub(super) use formula::Formula;
 use place::Place;
 
 use super::alike::Alike;
+use super::complete::{complete, is_part};
 use super::products::{is_product, lacks_products};
-use super::runs::{describe, key};
-use crate::model::{Origin, Profile, Quantity, Values};
+use super::runs::{adopt_advice, describe, key};
+use crate::model::{OriginKind, Profile, Profiler, Quantity};
 use crate::plain::counted;
 
-/// A quantity as a sum over counters.
-#[derive(Debug, Clone)]
-pub(super) struct Formula {
-    pub(super) quantity: Quantity,
-    /// The counters, each times a factor.
-    pub(super) terms: Vec<(f64, String)>,
-    /// SI units in one unit of the counters.
-    pub(super) scale: f64,
-    pub(super) origin: Origin,
-}
-
 /// The counters of launches of one process in a file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Pass {
     /// Sets of formulas: the one holds of whose counters most are there.
     pub(super) formulas: Arc<Vec<Vec<Formula>>>,
@@ -87,20 +81,18 @@ impl Pass {
         }
     }
 
-    /// The formulas of whose counters most are there, with the places of their counters; those that lack one are not among them.
-    fn complete(&self) -> Vec<(&Formula, Vec<(f64, usize)>)> {
-        let place = |name: &String| self.counters.iter().position(|known| known == name);
+    fn place(&self, counter: &String) -> Option<usize> {
+        self.counters.iter().position(|known| known == counter)
+    }
+
+    /// The formulas of whose counters most are there.
+    fn fullest(&self) -> impl Iterator<Item = &Formula> {
         let known = |set: &&Vec<Formula>| {
-            let terms = set.iter().flat_map(|formula| &formula.terms);
-            terms.filter(|(_, name)| place(name).is_some()).count()
+            let counters = set.iter().flat_map(Formula::counters);
+            counters.filter(|name| self.place(name).is_some()).count()
         };
         // Of several the first.
-        let fullest = self.formulas.iter().rev().max_by_key(known);
-        let of = |formula: &Formula| -> Option<Vec<(f64, usize)>> {
-            formula.terms.iter().map(|(factor, name)| Some((*factor, place(name)?))).collect()
-        };
-        let formulas = fullest.into_iter().flatten();
-        formulas.filter_map(|formula| Some((formula, of(formula)?))).collect()
+        self.formulas.iter().rev().max_by_key(known).into_iter().flatten()
     }
 }
 
@@ -211,7 +203,7 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
         }
     }
     let nearness = |one: usize, two: usize| places[one].nearness(&places[two]);
-    let mut is_joined = vec![false; passes.len()];
+    let (mut is_joined, mut is_host) = (vec![false; passes.len()], vec![false; passes.len()]);
     let mut merged = 0;
     let mut unclear: BTreeSet<usize> = BTreeSet::new();
     for host in 0..passes.len() {
@@ -242,9 +234,7 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
             for (here, there) in &pairs {
                 let (row, from) =
                     (passes[host].launches[*here].0, passes[donor].launches[*there].0);
-                let values = profile.launches.values(from);
-                profile.launches.fill(row, &values);
-                describe(profile, row, from);
+                give(profile, row, from);
                 is_gone[from] = true;
             }
             // Hosts come first.
@@ -258,6 +248,7 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
             joined.push(donor);
         }
         if !joined.is_empty() {
+            is_host[host] = true;
             let all: Vec<usize> = std::iter::once(host).chain(joined).collect();
             compute(profile, passes, &all);
         }
@@ -280,6 +271,35 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
         let more = counted((apart.len() - NAMED) as u64, "more pass was", "more passes were");
         profile.check(format!("{more} not joined, for the same reason"));
     }
+    let alone = |at: &usize| !is_joined[*at] && !is_host[*at];
+    let alone: Vec<&Pass> = (0..passes.len()).filter(alone).map(|at| &passes[at]).collect();
+    apart::check(profile, &alone);
+}
+
+/// Gives a launch what was collected of it in another pass.
+fn give(profile: &mut Profile, row: usize, from: usize) {
+    let values = profile.launches.values(from);
+    if is_of_ncu(profile, from) {
+        // A time that was taken while the kernel ran instrumented is not that of the kernel.
+        let time = |row: usize| {
+            let (_, origin) = profile.launches.get(row, Quantity::Duration)?;
+            Some(profile.origins.get(origin).kind)
+        };
+        let is_instrumented = [row, from].map(|row| time(row) == Some(OriginKind::Instrumented));
+        if is_instrumented == [true, false] {
+            profile.launches.forget(row, Quantity::Duration);
+        }
+        complete(profile, row, &values);
+        adopt_advice(profile, row, from);
+    } else {
+        profile.launches.fill(row, &values);
+    }
+    describe(profile, row, from);
+}
+
+fn is_of_ncu(profile: &Profile, row: usize) -> bool {
+    let source = profile.sources.get(usize::from(profile.launches.source(row)));
+    source.is_some_and(|source| source.profiler == Profiler::NsightCompute)
 }
 
 /// Which of these passes fit one and are nearest to it by their folders, with the launches that are the same; a copy of
@@ -306,7 +326,10 @@ fn nearest(
         {
             continue;
         }
-        let is_new = !passes[host].has_all_of(one) && !one.has_all_of(&passes[host]);
+        let profiler = |pass: &Pass| profile.sources.get(pass.source).map(|it| it.profiler);
+        let is_new = profiler(one) == profiler(&passes[host])
+            && !passes[host].has_all_of(one)
+            && !one.has_all_of(&passes[host]);
         let pairs = if is_new { pairs(profile, &passes[host], one) } else { Vec::new() };
         if !pairs.is_empty() && pairs.len() * 2 >= one.launches.len() {
             found.push((other, pairs));
@@ -364,35 +387,38 @@ fn pairs(profile: &Profile, host: &Pass, donor: &Pass) -> Vec<(usize, usize)> {
 fn compute(profile: &mut Profile, passes: &[Pass], all: &[usize]) {
     let Some(pass) = all.first().map(|host| &passes[*host]) else { return };
     let sources: Vec<usize> = all.iter().map(|at| passes[*at].source).collect();
-    let known = pass.complete();
     let formulas = pass.formulas.iter().flatten().map(|formula| formula.quantity);
-    let there = known.iter().map(|(formula, _)| formula.quantity);
+    let is_counted = |formula: &&Formula| formula.counters().all(|name| pass.place(name).is_some());
+    let there = pass.fullest().filter(is_counted).map(|formula| formula.quantity);
     let lacks_products = lacks_products(formulas, there);
-    for (formula, terms) in known {
+    for formula in pass.fullest().filter(|one| one.of_some.is_some() || is_counted(one)) {
         let quantity = formula.quantity;
+        let places = formula.places(|name| pass.place(name));
         let mut negative = 0;
         let mut is_new = false;
         for (row, counters) in &pass.launches {
-            if profile.launches.get(*row, quantity).is_some() {
+            let known = profile.launches.get(*row, quantity);
+            // What a launch has is its own, but for the part of a sum.
+            let is_own =
+                |(_, origin)| formula.of_some.is_none() || !is_part(profile.origins.get(origin));
+            if known.is_some_and(is_own) {
                 continue;
             }
-            let value = |place: &usize| {
-                counters.iter().find(|(known, _)| known == place).map(|(_, value)| *value)
+            let value = |place: usize| {
+                counters.iter().find(|(known, _)| *known == place).map(|(_, value)| *value)
             };
-            let parts = terms.iter().map(|(factor, place)| Some(factor * value(place)?));
-            let Some(sum) = parts.sum::<Option<f64>>().filter(|sum| sum.is_finite()) else {
-                continue;
-            };
+            let Some((sum, origin)) = formula.value(&places, value) else { continue };
             if sum < 0.0 {
                 negative += 1;
                 continue;
             }
-            if sum == 0.0 && lacks_products && is_product(quantity) {
+            if sum == 0.0 && lacks_products && is_product(quantity)
+                || is_part(&origin) && known.is_some_and(|(part, _)| part >= sum)
+            {
                 continue;
             }
-            let mut values = Values::default();
-            values.set(quantity, sum * formula.scale, profile.origins.id(&formula.origin));
-            profile.launches.fill(*row, &values);
+            let origin = profile.origins.id(&origin);
+            profile.launches.replace(*row, quantity, sum, origin);
             is_new = true;
         }
         if negative > 0 {
@@ -412,11 +438,20 @@ fn compute(profile: &mut Profile, passes: &[Pass], all: &[usize]) {
 fn words(profile: &Profile, host: &Pass, donor: &Pass, pairs: usize) -> String {
     let left = donor.launches.len() - pairs;
     let rest = if left > 0 { format!("; {left} matched none") } else { String::new() };
+    let is_in_one_file = host.source == donor.source;
+    let name = |profile: &Profile, pass: &Pass| {
+        let process = pass.rows().next().map(|row| profile.launches.numbers(row).0);
+        let process = process.filter(|_| is_in_one_file);
+        let of = process.map(|process| format!("process {process} of ")).unwrap_or_default();
+        of + &path(profile, pass)
+    };
+    let is_ncu = host.rows().next().is_some_and(|row| is_of_ncu(profile, row));
+    let pass = if is_ncu { "run" } else { "pass" };
     format!(
-        "joined {} of {} with those of {}, counters of another pass, by launch number, kernel and grid{rest}",
+        "joined {} of {} with those of {}, counters of another {pass}, by launch number, kernel and grid{rest}",
         counted(pairs as u64, "launch", "launches"),
-        path(profile, donor),
-        path(profile, host),
+        name(profile, donor),
+        name(profile, host),
     )
 }
 

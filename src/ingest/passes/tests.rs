@@ -224,3 +224,113 @@ fn a_copy_of_a_pass_is_no_rival() {
         assert_eq!(found.launches.len(), 4, "{:?}", found.notes);
     }
 }
+
+/// A list of metrics of two launches under Nsight Compute, each with its unit and values.
+fn list(process: u32, metrics: &[(&str, &str, [u64; 2])]) -> String {
+    let mut text = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,Section Name,\
+                    Metric Name,Metric Unit,Metric Value\n"
+        .to_owned();
+    for (id, kernel) in ["add", "mul"].iter().enumerate() {
+        for (name, unit, values) in metrics {
+            text += &format!(
+                "{id},{process},app,host,{kernel},1,7,\"(64, 1, 1)\",\"(16, 1, 1)\",0,8.0,Command line profiler metrics,{name},\
+                 {unit},{}\n",
+                values[id]
+            );
+        }
+    }
+    text
+}
+
+fn count(process: u32, operation: &str, values: [u64; 2]) -> String {
+    let name = format!("smsp__sass_thread_inst_executed_op_{operation}_pred_on.sum");
+    list(process, &[(&name, "inst", values)])
+}
+
+/// 100 + 20 + 2 × 50 and 7 + 0 + 2 × 0; none of one instruction is known, as none is one of the three.
+#[test]
+fn runs_of_nsight_compute_with_a_counter_each_are_joined() {
+    let time = |process, of: [u64; 2]| {
+        let bytes = ("dram__bytes.sum", "byte", [4000, 500]);
+        list(process, &[("gpu__time_duration.sum", "ns", of), bytes])
+    };
+    for processes in [[1, 2, 3, 4], [7; 4]] {
+        let [add, mul, fma, timed] = processes;
+        let add = count(add, "fadd", [100, 7]);
+        let mul = count(mul, "fmul", [20, 0]);
+        let fma = count(fma, "ffma", [50, 0]);
+        let timed = time(timed, [1000, 2000]);
+        let mut files = [("a.csv", &*add), ("b.csv", &mul), ("c.csv", &fma), ("d.csv", &timed)];
+        for _ in 0..files.len() {
+            files.rotate_left(1);
+            let found = of(&files);
+            let work = all(&found, Quantity::Work(Pipe::Fp32Vector));
+            assert_eq!(work, [Some(220.0), Some(7.0)], "{:?}", found.notes);
+            assert_eq!(all(&found, Quantity::DramBytes), [Some(4000.0), Some(500.0)]);
+            let (_, origin) = found.launch(0).get(Quantity::Work(Pipe::Fp32Vector)).unwrap();
+            assert!(origin.is_exact(), "{origin:?}");
+            assert!(found.notes.iter().all(|note| !note.contains("repeats")), "{:?}", found.notes);
+        }
+        // Two of three are a lower bound, of which nothing is known where they are 0.
+        let found = of(&[("b.csv", &mul), ("c.csv", &fma)]);
+        assert_eq!(all(&found, Quantity::Work(Pipe::Fp32Vector)), [Some(120.0), None]);
+        let (_, origin) = found.launch(0).get(Quantity::Work(Pipe::Fp32Vector)).unwrap();
+        assert_eq!(
+            (origin.high, origin.formula.as_str()),
+            (f64::INFINITY, "fmul + 2 × ffma; fadd was not collected")
+        );
+    }
+}
+
+/// Each has a time of its own: those of the first stay. 4,000 sectors over 1,000 requests.
+#[test]
+fn runs_with_times_of_their_own_are_one_run() {
+    let with = |process: u32, time: [u64; 2], name: &str, values: [u64; 2]| {
+        list(process, &[("gpu__time_duration.sum", "ns", time), (name, "", values)])
+    };
+    let sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+    let requests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+    let one = with(1, [1000, 2000], sectors, [4000, 0]);
+    let two = with(2, [1010, 1990], requests, [1000, 0]);
+    let found = of(&[("a.csv", &one), ("b.csv", &two)]);
+    assert_eq!(all(&found, Quantity::LoadSectorsPerRequest), [Some(4.0), None]);
+    let times = all(&found, Quantity::Duration).into_iter().flatten();
+    let times: Vec<u64> = times.map(|time| (time * 1e9).round() as u64).collect();
+    assert_eq!(times, [1000, 2000], "{:?}", found.notes);
+}
+
+/// A trace of the program takes the counters of all runs together, not their mean.
+#[test]
+fn a_trace_takes_the_whole_sum_of_several_runs() {
+    let trace = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Device,Ctx,Strm,Name\n\
+                 0,1000,1,16,1,1,64,1,1,NVIDIA A100-SXM4-40GB (0),1,7,add\n\
+                 2000,1000,2,16,1,1,64,1,1,NVIDIA A100-SXM4-40GB (0),1,7,mul\n";
+    let runs = ["fadd", "fmul", "ffma"].map(|one| count(7, one, [100, 10]));
+    let found =
+        of(&[("t.csv", trace), ("a.csv", &runs[0]), ("b.csv", &runs[1]), ("c.csv", &runs[2])]);
+    let work = all(&found, Quantity::Work(Pipe::Fp32Vector));
+    assert_eq!(work, [Some(400.0), Some(40.0)], "{:?}", found.notes);
+}
+
+/// Another grid, or two ranks that both lack the counter: what is not joined is said, with the command that helps.
+#[test]
+fn parts_of_a_sum_that_are_not_joined_are_named() {
+    let add = count(1, "fadd", [100, 7]);
+    let other_grid = count(2, "fmul", [20, 5]).replace("(16, 1, 1)", "(17, 1, 1)");
+    let found = of(&[("a.csv", &add), ("b.csv", &other_grid)]);
+    assert_eq!(found.launches.len(), 4);
+    assert_eq!(
+        found.checks,
+        [
+            "a.csv and b.csv have some counters of flops_fp32_vector each, and were not joined: they do not match in launch \
+             number, kernel and grid, or match several runs; collect all in one run: `ncu --metrics \
+             smsp__sass_thread_inst_executed_op_fadd_pred_on.sum,smsp__sass_thread_inst_executed_op_fmul_pred_on.sum,\
+             smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`"
+        ]
+    );
+    let rank = count(3, "fadd", [200, 9]);
+    let mul = count(2, "fmul", [20, 5]);
+    let found = of(&[("a.csv", &add), ("r.csv", &rank), ("b.csv", &mul)]);
+    assert_eq!(found.launches.len(), 6, "{:?}", found.notes);
+    assert!(found.checks.iter().any(|check| check.contains("match several runs equally")));
+}

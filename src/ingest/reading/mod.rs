@@ -519,10 +519,16 @@ impl<'a> Reading<'a> {
     /// Puts what was learnt of the file into the profile, but for what was seen of its devices.
     pub(super) fn finish(mut self) -> Observed {
         // Formats without a header close their records.
-        if !self.titles.is_empty() && !self.breaks_off && self.tail.is_in_number() {
-            self.check(
-                "no line end after the last number: if the file was cut off there, digits are missing",
-            );
+        if !self.titles.is_empty() && !self.breaks_off {
+            if let Some(line) = self.tail.open_line() {
+                self.check(&format!(
+                    "the file breaks off in line {line}, between two cells: what follows is missing"
+                ));
+            } else if self.tail.is_in_number() {
+                self.check(
+                    "no line end after the last number: if the file was cut off there, digits are missing",
+                );
+            }
         }
         self.profile.sources.push(self.source);
         self.profile.sources.extend(self.parts);

@@ -41,6 +41,33 @@ impl Deriver<'_, '_, '_> {
         );
     }
 
+    /// Reads and writes that were counted in two ways, such as bytes of one and sectors of the other.
+    fn sum_of_sides(&self) -> Option<(f64, &'static str)> {
+        const FORMULAS: [[&str; 3]; 3] = [
+            [
+                "dram__bytes_read.sum + dram__bytes_write.sum",
+                "dram__bytes_read.sum + 32× dram__sectors_write.sum",
+                "dram__bytes_read.sum + dram__bytes_write.sum.per_second × time",
+            ],
+            [
+                "32× dram__sectors_read.sum + dram__bytes_write.sum",
+                "32 × (dram__sectors_read.sum + dram__sectors_write.sum)",
+                "32× dram__sectors_read.sum + dram__bytes_write.sum.per_second × time",
+            ],
+            [
+                "dram__bytes_read.sum.per_second × time + dram__bytes_write.sum",
+                "dram__bytes_read.sum.per_second × time + 32× dram__sectors_write.sum",
+                "(dram__bytes_read.sum.per_second + dram__bytes_write.sum.per_second) × time",
+            ],
+        ];
+        let sides = [Quantity::DramReadBytes, Quantity::DramWriteBytes];
+        let [read, written] = sides.map(|side| self.values.get(side));
+        let way = |ways: [Raw; 3]| ways.iter().position(|raw| self.raw.get(*raw).is_some());
+        let of_reads = way([Raw::DramRead, Raw::DramSectorsRead, Raw::DramReadRate])?;
+        let of_writes = way([Raw::DramWrite, Raw::DramSectorsWrite, Raw::DramWriteRate])?;
+        Some((read? + written?, FORMULAS[of_reads][of_writes]))
+    }
+
     pub(super) fn dram(&mut self) {
         self.dram_sides();
         let raw = self.raw;
@@ -66,6 +93,9 @@ impl Deriver<'_, '_, '_> {
             over_time(both(Raw::DramReadRate, Raw::DramWriteRate)),
             "(dram__bytes_read.sum.per_second + dram__bytes_write.sum.per_second) × time",
         );
+        if let Some((sum, formula)) = self.sum_of_sides() {
+            self.derived(bytes, Some(sum), formula);
+        }
         self.derived(
             bytes,
             over_time(raw.get(Raw::DramRateDetails)),
@@ -279,6 +309,33 @@ mod tests {
             ],
             &[(DramBytes, Some(160.0)), (DramReadBytes, Some(64.0)), (DramWriteBytes, Some(96.0))],
         );
+    }
+
+    /// 640 GB/s in 1,000 ns are 640,000 bytes; 2 sectors are 64 bytes.
+    #[test]
+    fn reads_and_writes_may_be_counted_in_two_ways() {
+        use Quantity::{DramBytes, DramReadShare};
+        let rate = |side| (side, "byte/second", "640000000000");
+        let (read, write) = ("dram__bytes_read.sum", "dram__bytes_write.sum");
+        let [read_rate, write_rate] =
+            ["dram__bytes_read.sum.per_second", "dram__bytes_write.sum.per_second"].map(rate);
+        let [read, write] = [read, write].map(|name| (name, "byte", "160000"));
+        let read_sectors = ("dram__sectors_read.sum", "sector", "2");
+        let write_sectors = ("dram__sectors_write.sum", "sector", "2");
+        for (sides, bytes) in [
+            ([read_rate, write], 800_000.0),
+            ([read, write_rate], 800_000.0),
+            ([read, write_sectors], 160_064.0),
+            ([read_sectors, write], 160_064.0),
+            ([read_rate, write_sectors], 640_064.0),
+            ([read_sectors, write_rate], 640_064.0),
+        ] {
+            check(&sides, &[(DramBytes, Some(bytes))]);
+            let found = raw_page(&sides);
+            let (_, origin) = found.launch(0).get(DramBytes).unwrap();
+            assert!(origin.is_exact(), "{origin:?}");
+        }
+        check(&[read_rate, write], &[(DramReadShare, Some(0.8))]);
     }
 
     #[test]

@@ -8,10 +8,14 @@ mod accesses;
 mod bench;
 mod diagnosis;
 mod memory;
+mod parts;
 mod traffic;
 mod validity;
 mod work;
 
+pub(super) use parts::{
+    COUNTERS, Counter, FP16_TERMS, FP32_TERMS, FP64_TERMS, PACKED_TERMS, Terms, of_some,
+};
 pub(super) use work::Instructions;
 
 use super::gathered::Gathered;
@@ -97,7 +101,7 @@ pub(super) struct Deriver<'r, 'p, 'g> {
 
 impl Deriver<'_, '_, '_> {
     /// Derives everything the metrics allow.
-    pub(super) fn derive(mut self, catalog: &Catalog, context: Context) {
+    pub(super) fn derive(&mut self, catalog: &Catalog, context: Context) {
         self.clocks();
         self.time();
         self.clock_from_cycles();

@@ -1,5 +1,6 @@
 //! Operations and peaks of CUDA cores and tensor cores from their counters.
 
+use super::parts::{FP16_TERMS, FP32_TERMS, FP64_TERMS, PACKED_TERMS, of_some};
 use super::{Context, Deriver};
 use crate::ingest::nsight::form::Form;
 use crate::ingest::nsight::metrics::{Catalog, Raw, sass_slot};
@@ -128,19 +129,13 @@ impl Deriver<'_, '_, '_> {
             roofline::operations(add, mul, fma).get()
         };
         let flops = of(counts) + 2.0 * of(packed);
-        let formula = match (has(&counts), has(&packed)) {
-            (3, 3) => {
-                let formula = "fadd + fmul + 2 × ffma + 2 × (fadd2 + fmul2 + 2 × ffma2)";
-                self.set(Quantity::Work(Pipe::Fp32Vector), flops, OriginKind::Derived, formula);
-                return;
-            }
-            (3, 0) => {
-                "fadd + fmul + 2 × ffma, without the packed fadd2, fmul2 and ffma2, which were not collected"
-            }
-            _ => {
-                "fadd + fmul + 2 × ffma + 2 × (fadd2 + fmul2 + 2 × ffma2), of which only some were collected"
-            }
-        };
+        if (has(&counts), has(&packed)) == (3, 3) {
+            let formula = "fadd + fmul + 2 × ffma + 2 × (fadd2 + fmul2 + 2 × ffma2)";
+            self.set(Quantity::Work(Pipe::Fp32Vector), flops, OriginKind::Derived, formula);
+            return;
+        }
+        let known: Vec<bool> = counts.iter().chain(&packed).map(Option::is_some).collect();
+        let formula = of_some(PACKED_TERMS, &known);
         self.at_least(Pipe::Fp32Vector, flops, formula);
     }
 
@@ -161,8 +156,12 @@ impl Deriver<'_, '_, '_> {
         let flops = roofline::half_operations(add, mul, fma, lanes).get();
         let quantity = Quantity::Work(pipe);
         if !is_whole {
-            let formula = "add + mul + 2 × fma, of which only some were collected";
-            self.at_least(pipe, flops, formula);
+            let terms = match pipe {
+                Pipe::Fp64Vector => FP64_TERMS,
+                Pipe::Fp32Vector => FP32_TERMS,
+                _ => FP16_TERMS,
+            };
+            self.at_least(pipe, flops, of_some(terms, &counts.map(|count| count.is_some())));
             return;
         }
         if lanes > 1.0 {

@@ -83,7 +83,7 @@ impl Table {
     ) -> Result<(), IngestError> {
         self.flush(reading)?;
         self.is_within = false;
-        let (thread, is_first, mut row) = (part.thread, part.is_first, reading.launches());
+        let (thread, is_first, first) = (part.thread, part.is_first, reading.launches());
         let Some(more) = reading.join::<More>(part)? else { return Ok(()) };
         self.numbers.resize_with(self.numbers.len().max(thread + 1), Vec::new);
         let mut numbers = take(&mut self.numbers[thread]);
@@ -96,17 +96,16 @@ impl Table {
         for (number, count) in numbers.iter().zip(more.counts) {
             self.metrics.known[*number as usize].launches += count;
         }
-        for Apart { key, mut cells } in more.launches {
+        for (Apart { key, mut cells }, row) in more.launches.into_iter().zip(first..) {
             for (metric, _) in &mut cells {
                 *metric = numbers[*metric as usize];
             }
             self.parts.keep(key, row, &cells, Known::New);
-            row += 1;
         }
         self.numbers[thread] = numbers;
         self.rules += more.rules;
         self.crowded += more.crowded;
-        self.row.seen.join(&more.seen);
+        self.row.seen.join(&more.seen, first);
         Ok(())
     }
 }

@@ -390,7 +390,11 @@ impl Table {
             )),
         };
         let row = match known {
-            None => reading.push(current.head, self.row.values()),
+            None => {
+                let row = reading.push(current.head, self.row.values());
+                self.row.keep(row);
+                row
+            }
             Some(known) => self.place(reading, &current, known)?,
         };
         for advice in self.advice.drain(..) {
@@ -421,6 +425,7 @@ impl Table {
             }
             Known::New | Known::Again(_) => {
                 let row = reading.push(current.head, self.row.values());
+                self.row.keep(row);
                 self.parts.keep(current.key, row, &self.cells, known);
                 row
             }
@@ -453,6 +458,7 @@ impl Table {
             complete_shape(&mut head.shape, &self.row.raw);
             self.row.derive(reading, &self.metrics.catalog, &head);
             reading.revise(row, &head, self.row.values());
+            self.row.keep(row);
         }
         Ok(())
     }
