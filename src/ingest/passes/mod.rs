@@ -203,7 +203,7 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
         }
     }
     let nearness = |one: usize, two: usize| places[one].nearness(&places[two]);
-    let (mut is_joined, mut is_host) = (vec![false; passes.len()], vec![false; passes.len()]);
+    let (mut is_joined, mut is_host) = (copies(profile, passes, &alike), vec![false; passes.len()]);
     let mut merged = 0;
     let mut unclear: BTreeSet<usize> = BTreeSet::new();
     for host in 0..passes.len() {
@@ -220,10 +220,8 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
             let is_left = |at: &usize| *at != host && !is_joined[*at];
             let rivals: Vec<usize> =
                 alike[group_of[host]].iter().copied().filter(is_left).collect();
-            let is_rival = |(rival, _): &(usize, _)| {
-                nearness(*rival, *donor) >= nearness(host, *donor)
-                    && !is_copy(profile, &passes[host], &passes[*rival])
-            };
+            let is_rival =
+                |(rival, _): &(usize, _)| nearness(*rival, *donor) >= nearness(host, *donor);
             let is_clear = others.len() == 1
                 && !nearest(profile, passes, *donor, &rivals, nearness).iter().any(is_rival);
             if !is_clear {
@@ -302,8 +300,7 @@ fn is_of_ncu(profile: &Profile, row: usize) -> bool {
     source.is_some_and(|source| source.profiler == Profiler::NsightCompute)
 }
 
-/// Which of these passes fit one and are nearest to it by their folders, with the launches that are the same; a copy of
-/// another of them is left out.
+/// Which of these passes fit one and are nearest to it by their folders, with the launches that are the same.
 fn nearest(
     profile: &Profile,
     passes: &[Pass],
@@ -320,10 +317,7 @@ fn nearest(
         if found.len() > 1 {
             break;
         }
-        if let Some((first, _)) = found.first()
-            && (nearness(host, *first) > nearness(host, other)
-                || is_copy(profile, &passes[*first], one))
-        {
+        if found.first().is_some_and(|(first, _)| nearness(host, *first) > nearness(host, other)) {
             continue;
         }
         let profiler = |pass: &Pass| profile.sources.get(pass.source).map(|it| it.profiler);
@@ -336,6 +330,19 @@ fn nearest(
         }
     }
     found
+}
+
+/// Which passes are copies of one before them, among those with the same counters: they complete nothing, and are no rivals.
+/// That is to be seen before any is joined, which gives it more counters than its copy has.
+fn copies(profile: &Profile, passes: &[Pass], alike: &[Vec<usize>]) -> Vec<bool> {
+    let mut copies = vec![false; passes.len()];
+    for same in alike {
+        for (at, two) in same.iter().enumerate() {
+            let mut before = same[..at].iter().filter(|one| !copies[**one]);
+            copies[*two] = before.any(|one| is_copy(profile, &passes[*one], &passes[*two]));
+        }
+    }
+    copies
 }
 
 /// Whether two passes have the same launches and counters, to the last digit.

@@ -282,6 +282,20 @@ fn runs_of_nsight_compute_with_a_counter_each_are_joined() {
     }
 }
 
+/// The copy has the counters that the first had before it took those of the others.
+#[test]
+fn a_copy_of_one_of_three_runs_is_no_rival() {
+    let runs = ["fadd", "fmul", "ffma"].map(|one| count(7, one, [100, 10]));
+    let [add, mul, fma] = &runs;
+    let mut files = [("a.csv", &**add), ("copy.csv", add), ("b.csv", mul), ("c.csv", fma)];
+    for _ in 0..files.len() {
+        files.rotate_left(1);
+        let found = of(&files);
+        let work = all(&found, Quantity::Work(Pipe::Fp32Vector));
+        assert_eq!(work, [Some(400.0), Some(40.0)], "{:?}", found.notes);
+    }
+}
+
 /// Each has a time of its own: those of the first stay. 4,000 sectors over 1,000 requests.
 #[test]
 fn runs_with_times_of_their_own_are_one_run() {
