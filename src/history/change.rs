@@ -92,7 +92,8 @@ pub struct Turns {
 }
 
 /// Finds the steps or the drift of a series of positive values, if two of its levels differ by at least this much
-/// ([`MIN_CHANGE`] where nothing else is asked for). Steps between them may be smaller, from [`MIN_STEP`] on. Returns nothing for fewer than [`ENOUGH`] values, or if a value is not positive.
+/// ([`MIN_CHANGE`] where nothing else is asked for). Steps between them may be smaller, from [`MIN_STEP`] on. Returns
+/// nothing for fewer than [`ENOUGH`] values, or if a value is not positive.
 #[must_use]
 pub fn turns(values: &[f64], least: RelativeChange) -> Turns {
     let is_positive = |value: &f64| *value > 0.0 && value.is_finite();
