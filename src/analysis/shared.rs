@@ -1,8 +1,9 @@
 //! What many kernels have in common, kept once: there can be as many kernels as launches.
 
-use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::Arc;
+
+use hashbrown::HashSet;
 
 /// The parts of kernels met so far.
 pub(super) struct Shared<T: ?Sized>(HashSet<Arc<T>>);

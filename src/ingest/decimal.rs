@@ -76,7 +76,12 @@ impl Evidence {
     /// three digits at the end or preceded by more than three or a single zero (ncu prints two decimals,
     /// scripts up to six). Against it: the same with a point, or several groups of three after commas. What is no
     /// number in either way, such as `1,2,3`, says nothing.
-    pub(super) fn add(&mut self, cell: &str, content: Content, place: impl FnOnce() -> Place) {
+    pub(super) fn add(&mut self, cell: &[u8], content: Content, place: impl FnOnce() -> Place) {
+        // Most cells are digits alone.
+        if cell.iter().all(u8::is_ascii_digit) {
+            return;
+        }
+        let Ok(cell) = str::from_utf8(cell) else { return };
         let body = cell.trim().trim_start_matches('-');
         let shape =
             |c: char| c.is_ascii_digit() || matches!(c, ',' | '.' | ' ' | '\u{a0}' | '\u{202f}');
@@ -322,7 +327,7 @@ mod tests {
             ("12", Some(DecimalSign::Comma)),
         ] {
             let mut evidence = Evidence::default();
-            evidence.add(cell, Content::Any, || None);
+            evidence.add(cell.as_bytes(), Content::Any, || None);
             let settled = |sign| evidence.settle(Some(sign), false).map(|settled| settled.sign);
             assert_eq!(settled(DecimalSign::Comma).ok(), comma, "{cell}");
             assert_eq!(settled(DecimalSign::Point), Ok(DecimalSign::Point), "{cell}");
@@ -332,7 +337,7 @@ mod tests {
     fn verdict(cells: &[(&str, Content)]) -> Verdict {
         let mut evidence = Evidence::default();
         for (cell, content) in cells {
-            evidence.add(cell, *content, || None);
+            evidence.add(cell.as_bytes(), *content, || None);
         }
         evidence.verdict()
     }
@@ -373,7 +378,7 @@ mod tests {
         assert_eq!(verdict(&cells[1..]), Verdict::Clear(DecimalSign::Point));
         let mut evidence = Evidence::default();
         for (cell, content) in &cells[1..3] {
-            evidence.add(cell, *content, || Some((7, "value".to_owned())));
+            evidence.add(cell.as_bytes(), *content, || Some((7, "value".to_owned())));
         }
         let (message, place) = evidence.settle(None, true).unwrap_err();
         assert_eq!(
@@ -415,7 +420,7 @@ mod tests {
         let settled = |cells: &[(&str, Content)]| {
             let mut evidence = Evidence::default();
             for (cell, content) in cells {
-                evidence.add(cell, *content, || None);
+                evidence.add(cell.as_bytes(), *content, || None);
             }
             evidence.settle(None, true).map(|settled| settled.sign).map_err(|(message, _)| message)
         };

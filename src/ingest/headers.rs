@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::sample::as_text;
 use super::{IngestError, Reading, Record};
 
 /// Refuses a header that has a title twice: which of the columns to read would be a guess.
@@ -45,12 +46,12 @@ pub(super) fn header_again(
 
 /// The same for a record of the sample, recognized by a title that every header has.
 pub(super) fn header_of(
-    record: &csv::StringRecord,
+    record: &Record<'_>,
     title: &str,
     is_header: impl Fn(&[String]) -> bool,
 ) -> Option<Vec<String>> {
-    record.iter().find(|field| *field == title)?;
-    let fields: Vec<String> = record.iter().map(str::to_owned).collect();
+    record.iter().find(|field| *field == title.as_bytes())?;
+    let fields: Vec<String> = record.iter().map(|field| as_text(field).to_owned()).collect();
     is_header(&fields).then_some(fields)
 }
 

@@ -45,7 +45,7 @@ impl Numerals {
     pub fn detect<'a>(cells: impl Iterator<Item = &'a str>) -> Self {
         let mut evidence = Evidence::default();
         for cell in cells {
-            evidence.add(cell, Content::Any, || None);
+            evidence.add(cell.as_bytes(), Content::Any, || None);
         }
         match evidence.verdict() {
             Verdict::Clear(sign) => Self::new(sign, true, evidence.grouped),

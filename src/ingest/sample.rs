@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::split::fields;
+use super::split::{Record, Whole, fields};
 
 /// First bytes that tell binary files apart.
 const HEAD: usize = 512;
@@ -116,15 +116,34 @@ impl Sample {
 
     /// The records of a table that starts in the sample, at most `limit`; a cut last one is left out.
     #[must_use]
-    pub fn records(&self, rest: &str, limit: usize) -> Vec<csv::StringRecord> {
+    pub(super) fn records(&self, rest: &str, limit: usize) -> FirstRows {
         let end =
             if self.truncated { rest.rfind('\n').map_or(0, |end| end + 1) } else { rest.len() };
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(&rest.as_bytes()[..end]);
-        reader.records().map_while(Result::ok).take(limit).collect()
+        FirstRows { rows: Whole::new(&rest.as_bytes()[..end]), limit }
     }
+}
+
+/// The first rows of a table.
+pub(super) struct FirstRows {
+    rows: Whole,
+    limit: usize,
+}
+
+impl FirstRows {
+    /// The rows, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Record<'_>> {
+        self.rows.records().take(self.limit)
+    }
+
+    /// Whether a word is anywhere in their text: where it is not, no row need be asked for it.
+    pub(super) fn has(&self, word: &str) -> bool {
+        memchr::memmem::find(self.rows.text(), word.as_bytes()).is_some()
+    }
+}
+
+/// A part of the sample, which is text and is cut at quotes, commas and line ends only.
+pub(super) fn as_text(cell: &[u8]) -> &str {
+    str::from_utf8(cell).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -165,7 +184,7 @@ mod tests {
             let sample = Sample::new(text.as_bytes());
             let (header, rest) =
                 sample.header(|line| line.contains("ID"), |fields| fields.len() == 2).unwrap();
-            (header, sample.records(rest, 10).len())
+            (header, sample.records(rest, 10).iter().count())
         };
         let header = vec!["ID".to_owned(), "a, b".to_owned()];
         assert_eq!(records("noise\nID\nID,\"a, b\"\r\n1,2\n3,4\n"), (header.clone(), 2));

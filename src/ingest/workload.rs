@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::runs::merged;
+use super::sample::{FirstRows, as_text};
 use super::{IngestError, Sample};
 use crate::model::{DeviceHint, Head, MI350, Pipe, Profile, Quantity, Reached, Values};
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, median};
@@ -69,7 +70,7 @@ fn folder(path: &str) -> PathBuf {
 /// The rows of a table that has these columns, and where a column is.
 struct Rows {
     titles: Vec<String>,
-    rows: Vec<csv::StringRecord>,
+    rows: FirstRows,
 }
 
 impl Rows {
@@ -86,7 +87,8 @@ impl Rows {
 
     fn texts(&self, column: &str) -> impl Iterator<Item = &str> {
         let at = self.titles.iter().position(|title| title == column);
-        at.into_iter().flat_map(|at| self.rows.iter().filter_map(move |row| row.get(at)))
+        at.into_iter()
+            .flat_map(|at| self.rows.iter().filter_map(move |row| row.get(at).map(as_text)))
     }
 
     /// The numbers above zero in a column; an unsupported rate is zero.
@@ -153,7 +155,7 @@ fn roofs(sample: &Sample, path: &str) -> Option<(DeviceHint, String)> {
     let peaks = PEAKS
         .iter()
         .filter_map(|(column, pipe)| rate(column).map(|rate| (*pipe, FlopsPerSecond::new(rate))));
-    let gpus = match rows.rows.len() {
+    let gpus = match rows.rows.iter().count() {
         1 => String::new(),
         gpus => format!(", median of {gpus} GPUs"),
     };

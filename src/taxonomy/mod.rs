@@ -23,13 +23,13 @@ mod operator;
 mod table;
 mod words;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use attributes::{Field, Texts};
 pub use class::{Architecture, Class, Formats};
 pub use error::{Fault, TaxonomyError};
 pub use fused::Fused;
+use hashbrown::{HashMap, HashSet};
 pub use kind::Kind;
 use matcher::Matcher;
 use table::Table;
@@ -129,10 +129,14 @@ impl Taxonomy {
         }
         let class = self.classify(name);
         let mut known = lock();
-        let class = known.classes.get(&class).map_or_else(|| Arc::new(class), Arc::clone);
-        if known.classes.len() < MOST {
-            known.classes.insert(Arc::clone(&class));
-        }
+        let same = known.classes.get(&class).map(Arc::clone);
+        let class = same.unwrap_or_else(|| {
+            let class = Arc::new(class);
+            if known.classes.len() < MOST {
+                known.classes.insert(Arc::clone(&class));
+            }
+            class
+        });
         if known.names.len() < MOST {
             known.names.insert(name.into(), Arc::clone(&class));
         }

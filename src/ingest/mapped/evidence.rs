@@ -42,7 +42,7 @@ pub(super) fn evidence(
     for (line, record) in (header_line + 1..).zip(&records) {
         for (at, content) in &numeric {
             let place = || Some((line, header[*at].clone()));
-            evidence.add(record.get(*at).map_or("", String::as_str), *content, place);
+            evidence.add(record.get(*at).map_or(&[], String::as_bytes), *content, place);
         }
         if time.is_some() {
             possible(&mut evidence, &values, record);
@@ -70,7 +70,7 @@ fn decimal_comma(records: &[Vec<String>], at: usize) -> Option<String> {
         if cell.matches(',').count() > 1 || !cell.trim().starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
-        evidence.add(cell, Content::Any, || None);
+        evidence.add(cell.as_bytes(), Content::Any, || None);
     }
     evidence.decimal_comma().map(str::to_owned)
 }

@@ -53,6 +53,7 @@ impl Gathered {
     }
 
     /// Keeps a value; the first one of a slot stays.
+    #[inline]
     pub(super) fn set(&mut self, slot: Slot, value: f64) {
         if let Some(tensor) = slot.checked_sub(TENSOR_BASE)
             && self.tensor.len() <= tensor
@@ -97,6 +98,7 @@ impl Gathered {
         })
     }
 
+    #[inline]
     fn place(&mut self, slot: Slot) -> Option<&mut f64> {
         match slot.checked_sub(TENSOR_BASE) {
             None => self.values.get_mut(slot),

@@ -24,7 +24,7 @@ formats! {
 }
 
 use derive::{
-    COUNTERS, Context, Counter, Deriver, FP16_TERMS, FP32_TERMS, FP64_TERMS, Instructions,
+    COUNTERS, Context, Counter, Counts, Deriver, FP16_TERMS, FP32_TERMS, FP64_TERMS, Instructions,
     OriginCache, PACKED_TERMS, Terms, of_some,
 };
 use gathered::Gathered;

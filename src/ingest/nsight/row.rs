@@ -2,7 +2,8 @@
 
 use super::passes::Parts;
 use super::{
-    Catalog, Context, Counter, Deriver, Gathered, Instructions, OriginCache, Raw, ranges_left_out,
+    Catalog, Context, Counter, Counts, Deriver, Gathered, Instructions, OriginCache, Raw,
+    ranges_left_out,
 };
 use crate::ingest::numerals::NotANumber;
 use crate::ingest::{Numerals, Reading};
@@ -130,7 +131,8 @@ impl Row {
         let context = Context { kernel: head.name, device: head.device };
         let capability = reading.device(head.device).compute_capability.as_deref();
         let is_packed = capability.is_some_and(DeviceHint::counts_packed_fp32);
-        let mut deriver = Deriver { reading, origins, instructions, raw, values };
+        let counts = Counts::default();
+        let mut deriver = Deriver { reading, origins, instructions, raw, values, counts };
         deriver.derive(catalog, context);
         self.parts = deriver.parts(is_packed);
         let raw = &self.raw;

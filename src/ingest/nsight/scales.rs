@@ -35,7 +35,9 @@ pub(super) struct Column {
     pub(super) titled: Option<String>,
     pub(super) launches: u64,
     /// Decimals of its cells, where they are known.
-    pub(super) decimals: Option<u8>,
+    decimals: Option<u8>,
+    /// The largest amount that is printed as zero, where that is more than a few bytes.
+    hidden: Option<f64>,
     /// The position among the columns of the same metric before it.
     pub(super) twin: Option<usize>,
 }
@@ -80,19 +82,31 @@ impl Column {
             titled: unit.map(str::to_owned),
             launches: 0,
             decimals: None,
+            hidden: None,
             twin: None,
         })
     }
 
     /// Takes how many decimals cells of this column have.
-    pub(super) fn see(&mut self, cell: &str, numerals: Numerals) {
-        let value = &cell.as_bytes()[..value_end(cell.as_bytes())];
+    pub(super) fn see(&mut self, cell: &[u8], numerals: Numerals) {
+        let value = &cell[..value_end(cell)];
         if numerals.parse(value).is_ok_and(|value| value.is_some()) {
             let mark = value.iter().rposition(|byte| *byte == numerals.decimal_mark());
             let decimals = mark.map_or(0, |mark| value.len() - mark - 1);
             let decimals = u8::try_from(decimals).unwrap_or(u8::MAX);
             self.decimals = self.decimals.max(Some(decimals));
+            self.find_hidden();
         }
+    }
+
+    /// Takes the factor of a unit.
+    fn scale(&mut self, word: &str) {
+        self.scale = Scale::of(word, self.dimension);
+        self.find_hidden();
+    }
+
+    fn find_hidden(&mut self) {
+        self.hidden = self.step().map(|step| step / 2.0).filter(|most| *most > FINE);
     }
 
     /// The last printed digit of bytes in a unit with a prefix.
@@ -125,9 +139,7 @@ pub(super) fn steps(columns: &[Column]) -> BTreeMap<Quantity, f64> {
 pub(super) fn take_back_rounded(row: &mut Row, columns: &mut [Column]) {
     let mut is_rounded = false;
     for column in columns {
-        let Some(most) = column.step().map(|step| step / 2.0).filter(|most| *most > FINE) else {
-            continue;
-        };
+        let Some(most) = column.hidden else { continue };
         if row.raw.slot(column.slot) != Some(0.0) {
             continue;
         }
@@ -164,7 +176,7 @@ pub(super) fn has_numbers(columns: &[Column], record: &Record<'_>) -> bool {
 pub(super) fn scale(columns: &mut [Column], record: &Record<'_>) {
     for column in columns {
         let word = String::from_utf8_lossy(record.get(column.field).unwrap_or_default());
-        column.scale = Scale::of(&word, column.dimension);
+        column.scale(&word);
     }
 }
 

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::{header_again, header_of, titled_once};
+use crate::ingest::sample::as_text;
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
 use crate::model::{Head, Profiler};
@@ -381,14 +382,14 @@ fn evidence(sample: &Sample, columns: &Columns) -> Evidence {
         return evidence;
     };
     let mut again = None;
-    for record in sample.records(rest, 5_000) {
+    for record in sample.records(rest, 5_000).iter() {
         if let Some(header) = header_of(&record, "Invocations", is_header) {
             again = Some(Columns::new(&header));
         }
         let columns = again.as_ref().unwrap_or(columns);
         let unit = columns.unit.and_then(|unit| record.get(unit)).unwrap_or_default();
         // An average is no whole number, whatever the metric is.
-        let content = content("", unit);
+        let content = content("", as_text(unit));
         evidence.add(record.get(columns.average).unwrap_or_default(), content, || None);
     }
     evidence

@@ -10,6 +10,7 @@ use crate::ingest::beside::Beside;
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_of;
 use crate::ingest::part::Part;
+use crate::ingest::sample::{FirstRows, as_text};
 use crate::ingest::split::{Understand, fields};
 use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::Profiler;
@@ -116,9 +117,10 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     )?;
     let mut catalog = Catalog::default();
     let mut map = Map::new(&header, &mut catalog);
-    let evidence = evidence(&reading.sample, &map, &mut catalog);
+    let first = first_rows(&reading.sample);
+    let evidence = evidence(&first, &map, &mut catalog);
     let numerals = reading.numerals(&evidence, true)?;
-    see_decimals(&reading.sample, &mut map, numerals);
+    see_decimals(&first, &mut map, numerals);
     let row = Row::new(numerals);
     let described = Vec::new();
     let mut page = Page { map, catalog, preamble, row, described, has_turned: false };
@@ -254,25 +256,31 @@ impl Page {
     }
 }
 
-/// What the metric cells of the sample show of how numbers are written. A header inside the table names the columns
+/// The rows of the table that are in the sample.
+fn first_rows(sample: &Sample) -> FirstRows {
+    const ROWS: usize = 400;
+    let found = sample.header(|line| line.contains("Kernel Name"), is_header);
+    sample.records(found.map_or("", |(_, rest)| rest), ROWS)
+}
+
+/// What the metric cells of the first rows show of how numbers are written. A header inside the table names the columns
 /// of the records below it.
-fn evidence(sample: &Sample, first: &Map, catalog: &mut Catalog) -> Evidence {
+fn evidence(rows: &FirstRows, first: &Map, catalog: &mut Catalog) -> Evidence {
     let mut evidence = Evidence::default();
-    let Some((_, rest)) = sample.header(|line| line.contains("Kernel Name"), is_header) else {
-        return evidence;
-    };
     let mut again = None;
     let mut contents = None;
-    for record in sample.records(rest, 400) {
-        if let Some(header) = header_of(&record, "Kernel Name", is_header) {
+    let has_headers = rows.has("Kernel Name");
+    for record in rows.iter() {
+        let header = has_headers.then(|| header_of(&record, "Kernel Name", is_header)).flatten();
+        if let Some(header) = header {
             (again, contents) = (Some(Map::new(&header, catalog)), None);
             continue;
         }
         let map = again.as_ref().unwrap_or(first);
         let contents: &Vec<_> = contents.get_or_insert_with(|| {
-            let is_units = record.get(map.identity.kernel).is_none_or(str::is_empty);
+            let is_units = record.get(map.identity.kernel).is_none_or(<[u8]>::is_empty);
             let word = |one: &Column| {
-                let below = record.get(one.field).filter(|_| is_units);
+                let below = record.get(one.field).filter(|_| is_units).map(as_text);
                 below.or(one.titled.as_deref()).unwrap_or_default().to_owned()
             };
             let columns = map.columns.iter();
@@ -280,18 +288,16 @@ fn evidence(sample: &Sample, first: &Map, catalog: &mut Catalog) -> Evidence {
         });
         for (field, content) in contents {
             let cell = record.get(*field).unwrap_or_default();
-            evidence.add(&cell[..value_end(cell.as_bytes())], *content, || None);
+            evidence.add(&cell[..value_end(cell)], *content, || None);
         }
     }
     evidence
 }
 
-/// Lets the columns see the decimals of the sample's first launches, up to the next header.
-fn see_decimals(sample: &Sample, map: &mut Map, numerals: Numerals) {
+/// Lets the columns see the decimals of the first launches, up to the next header.
+fn see_decimals(rows: &FirstRows, map: &mut Map, numerals: Numerals) {
     const LAUNCHES: usize = 64;
-    let found = sample.header(|line| line.contains("Kernel Name"), is_header);
-    let Some((_, rest)) = found else { return };
-    for record in sample.records(rest, LAUNCHES) {
+    for record in rows.iter().take(LAUNCHES) {
         if header_of(&record, "Kernel Name", is_header).is_some() {
             break;
         }

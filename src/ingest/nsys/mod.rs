@@ -28,7 +28,7 @@ fn begin<C>(
     if let Some((header, rest)) = found(&reading.sample, word, of) {
         let is_number = |at: &usize| numeric(titles::title(&header[*at]).0);
         let columns: Vec<usize> = (0..header.len()).filter(is_number).collect();
-        for record in reading.sample.records(rest, 2_000) {
+        for record in reading.sample.records(rest, 2_000).iter() {
             for cell in columns.iter().filter_map(|at| record.get(*at)) {
                 evidence.add(cell, Content::Any, || None);
             }

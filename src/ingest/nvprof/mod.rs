@@ -79,7 +79,7 @@ fn begin(
     if let Some((header, rest)) = found(&reading.sample, wanted) {
         let is_number = |at: &usize| numeric.contains(&header[*at].as_str());
         let columns: Vec<usize> = (0..header.len()).filter(is_number).collect();
-        for record in reading.sample.records(rest, 2_000) {
+        for record in reading.sample.records(rest, 2_000).iter() {
             for cell in columns.iter().filter_map(|at| record.get(*at)) {
                 evidence.add(cell, Content::Any, || None);
             }

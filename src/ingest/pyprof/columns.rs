@@ -196,9 +196,12 @@ impl Columns {
     }
 }
 
+/// How titles of the silicon time begin, cut or not.
+pub(super) const NAMES: [&str; 3] = ["Sil", "sil", "SIL"];
+
 /// Whether a line may be a header: every one names the silicon time, whole or cut.
 pub(super) fn names_time(line: &str) -> bool {
-    let begins = |at: usize| ["Sil", "sil", "SIL"].iter().any(|name| line[at..].starts_with(name));
+    let begins = |at: usize| NAMES.iter().any(|name| line[at..].starts_with(name));
     memchr::memchr2_iter(b'S', b's', line.as_bytes()).any(begins)
 }
 

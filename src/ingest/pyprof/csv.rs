@@ -4,12 +4,13 @@
 //! `FLOPs` and `Bytes` are computed from tensor shapes by the profiler, not counted by the hardware,
 //! and belong to the operator; [`super::counts`] says which are believed. The file names no GPU.
 
-use super::columns::{Column, Columns, fixed_width, names_time};
+use super::columns::{Column, Columns, NAMES, fixed_width, names_time};
 use super::table::Table;
 use crate::ingest::beside::Beside;
 use crate::ingest::decimal::{Content, Evidence};
 use crate::ingest::lines::Understand;
 use crate::ingest::rows::{Found, Quotes, Rows};
+use crate::ingest::sample::as_text;
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::Profiler;
@@ -84,16 +85,17 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     };
     let mut at = numeric(&columns);
     let mut evidence = Evidence::default();
-    for record in &records {
+    let has_headers = NAMES.iter().any(|name| records.has(name));
+    for record in records.iter() {
         // A header inside the table names the columns of the records below it.
-        if record.iter().any(names_time) {
-            let titles: Vec<String> = record.iter().map(str::to_owned).collect();
+        if has_headers && record.iter().any(|cell| names_time(as_text(cell))) {
+            let titles: Vec<String> = record.iter().map(|cell| as_text(cell).to_owned()).collect();
             at = Columns::of(&titles).as_ref().map_or(at, numeric);
         }
         // Whole nanoseconds; of operations and bytes Python prints any number of decimals behind a point.
         for (place, cell) in at.iter().enumerate() {
             let Some(cell) = cell.and_then(|at| record.get(at)) else { continue };
-            let is_whole = place == 0 || !cell.contains('.');
+            let is_whole = place == 0 || !cell.contains(&b'.');
             evidence.add(cell, if is_whole { Content::Whole } else { Content::Any }, || None);
         }
     }

@@ -10,6 +10,7 @@ mod index;
 mod line;
 mod marks;
 mod record;
+mod whole;
 
 use std::io::Read;
 use std::ops::Range;
@@ -21,6 +22,7 @@ pub(super) use index::line_feeds;
 use index::{Form, Index};
 pub(super) use line::{fields, quoted_fields};
 pub(super) use record::Record;
+pub(super) use whole::Whole;
 
 use super::IngestError;
 use super::error::Fault;

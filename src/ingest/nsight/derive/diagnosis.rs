@@ -176,7 +176,7 @@ impl Deriver<'_, '_, '_> {
                 "the lesser of dadd and dmul ÷ (dadd + dmul + dfma) (…_pred_on.sum)",
             ),
         ] {
-            let count = |operation| self.count(operation).map(|(count, _)| count);
+            let count = |operation: usize| self.counts[operation].map(|(count, _)| count);
             let (add, mul, fma) = (count(first), count(first + 1), count(first + 2));
             let pairs = add.zip(mul).map(|(add, mul)| add.min(mul));
             self.derived(quantity, share(pairs, sum(sum(add, mul), fma)), formula);

@@ -18,8 +18,9 @@ pub(super) use parts::{
 };
 pub(super) use work::Instructions;
 
+use super::form::Form;
 use super::gathered::Gathered;
-use super::metrics::{Catalog, Raw};
+use super::metrics::{Catalog, Raw, SASS};
 use crate::ingest::Reading;
 use crate::model::{HintId, NameId, Origin, OriginId, OriginKind, Quantity, Values};
 use crate::roofline;
@@ -90,6 +91,9 @@ impl OriginCache {
     }
 }
 
+/// The counts of SASS operations, by place, and how they were given.
+pub(super) type Counts = [Option<(f64, Form)>; SASS.len()];
+
 /// Turns the metrics of one launch into canonical values.
 pub(super) struct Deriver<'r, 'p, 'g> {
     pub(super) reading: &'r mut Reading<'p>,
@@ -97,6 +101,8 @@ pub(super) struct Deriver<'r, 'p, 'g> {
     pub(super) instructions: &'r mut Instructions,
     pub(super) raw: &'g Gathered,
     pub(super) values: &'r mut Values,
+    /// The executed thread instructions of each SASS operation that was counted.
+    pub(super) counts: Counts,
 }
 
 impl Deriver<'_, '_, '_> {
@@ -107,6 +113,7 @@ impl Deriver<'_, '_, '_> {
         self.clock_from_cycles();
         self.dram();
         self.caches();
+        self.counts = std::array::from_fn(|operation| self.count(operation));
         self.vector_work(context);
         self.tensor_work(catalog, context);
         self.launch();

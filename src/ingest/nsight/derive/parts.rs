@@ -87,22 +87,23 @@ pub(in crate::ingest::nsight) fn of_some(terms: &Terms, known: &[bool]) -> &'sta
 impl Deriver<'_, '_, '_> {
     /// The counters of sums and quotients of which some were collected and others were not.
     pub(in crate::ingest::nsight) fn parts(&self, is_packed: bool) -> Vec<(Counter, f64)> {
-        let value = |at: &usize| match at.checked_sub(SASS.len()) {
-            None => self.count(*at).map(|(count, _)| count),
-            Some(access) => self.raw.get(ACCESSES[access].0),
-        };
+        let values: [Option<f64>; SASS.len() + ACCESSES.len()] =
+            std::array::from_fn(|at| match at.checked_sub(SASS.len()) {
+                None => self.counts[at].map(|(count, _)| count),
+                Some(access) => self.raw.get(ACCESSES[access].0),
+            });
         let is_packed = is_packed
-            || PACKED_TERMS[3..].iter().any(|(_, operation)| self.count(*operation).is_some());
+            || PACKED_TERMS[3..].iter().any(|(_, operation)| values[*operation].is_some());
         let mut parts = Vec::new();
         for (at, counters) in FORMULAS.iter().enumerate() {
             if at == FP32[usize::from(!is_packed)] {
                 continue;
             }
-            let known = counters.iter().filter_map(|at| Some((*at as Counter, value(at)?)));
-            let before = parts.len();
-            parts.extend(known);
-            if parts.len() - before == counters.len() {
-                parts.truncate(before);
+            // Launches have all or none in most files.
+            let known = counters.iter().filter(|at| values[**at].is_some()).count();
+            if known > 0 && known < counters.len() {
+                let known = counters.iter().filter_map(|at| Some((*at as Counter, values[*at]?)));
+                parts.extend(known);
             }
         }
         parts

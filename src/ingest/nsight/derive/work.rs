@@ -60,7 +60,7 @@ impl Deriver<'_, '_, '_> {
             (Pipe::Fp32Vector, 3, 1.0),
             (Pipe::Fp16Vector, 6, HALF_LANES),
         ] {
-            let counts = [first, first + 1, first + 2].map(|operation| self.count(operation));
+            let counts = [first, first + 1, first + 2].map(|operation| self.counts[operation]);
             if pipe == Pipe::Fp32Vector {
                 self.fp32_work(counts, is_packed);
             } else {
@@ -119,7 +119,7 @@ impl Deriver<'_, '_, '_> {
 
     /// FP32 operations. Packed instructions are two operations for each of another, and in none of the other three counts.
     fn fp32_work(&mut self, counts: [Option<(f64, Form)>; 3], is_packed: bool) {
-        let packed = PACKED.map(|operation| self.count(operation));
+        let packed = PACKED.map(|operation| self.counts[operation]);
         let has = |counts: &[Option<(f64, Form)>; 3]| counts.iter().flatten().count();
         if !is_packed && has(&packed) == 0 {
             return self.vector_pipe(Pipe::Fp32Vector, counts, 1.0);
@@ -261,7 +261,7 @@ impl Deriver<'_, '_, '_> {
         let smallest = if is_fp64 { (8, 8, 4) } else { (16, 8, 8) };
         let smallest = roofline::mma_operations(smallest.0, smallest.1, smallest.2).get();
         if has_packed_half && count > 0.0 {
-            let Some((half, _)) = self.count(HFMA) else {
+            let Some((half, _)) = self.counts[HFMA] else {
                 let formula = match (shape, is_fp64) {
                     (Some(_), _) => {
                         "sm__inst_executed_pipe_tensor.sum, which may hold packed-half instructions, × 2·m·n·k of the instruction in the kernel's name"
@@ -283,7 +283,7 @@ impl Deriver<'_, '_, '_> {
                 count = 0.0;
             }
         } else if !is_known
-            && let Some((half, _)) = self.count(HFMA)
+            && let Some((half, _)) = self.counts[HFMA]
             && half > 0.0
         {
             // An unknown device may be one of these: what is left is tensor work on any. Where

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::{header_of, titled_once};
+use crate::ingest::sample::as_text;
 use crate::ingest::split::fields;
 use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
 use crate::model::{Profiler, ToolAdvice};
@@ -140,14 +141,17 @@ fn evidence(sample: &Sample) -> Evidence {
         return evidence;
     };
     let mut columns = Columns::new(&header);
-    for record in sample.records(rest, 20_000) {
-        if let Some(header) = header_of(&record, "Metric Value", is_header) {
+    let rows = sample.records(rest, 20_000);
+    let has_headers = rows.has("Metric Value");
+    for record in rows.iter() {
+        let header = has_headers.then(|| header_of(&record, "Metric Value", is_header)).flatten();
+        if let Some(header) = header {
             columns = Columns::new(&header);
         }
         let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default();
-        let content = content(cell(Some(columns.name)), cell(columns.unit));
+        let content = content(as_text(cell(Some(columns.name))), as_text(cell(columns.unit)));
         let value = cell(Some(columns.value));
-        evidence.add(&value[..value_end(value.as_bytes())], content, || None);
+        evidence.add(&value[..value_end(value)], content, || None);
     }
     evidence
 }
