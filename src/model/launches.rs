@@ -298,7 +298,6 @@ impl Launches {
 
     /// Returns the identity of launch `row`.
     #[must_use]
-    #[inline]
     pub fn head(&self, row: usize) -> Head {
         let heads = &self.heads;
         let (stream, start) = (heads.stream.get(row), heads.start.get(row));
@@ -506,7 +505,6 @@ pub struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    #[inline]
     pub(super) fn new(profile: &'a Profile, row: usize) -> Self {
         Self { profile, row, head: profile.launches.head(row) }
     }

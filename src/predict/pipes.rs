@@ -27,6 +27,16 @@ pub struct PipeTime {
     pub time: Seconds,
 }
 
+impl PipeTime {
+    /// Returns the work of an operation by pipe, as [`predict`](super::predict) chooses them where no option asks for others.
+    ///
+    /// # Errors
+    /// When the device has no pipe for a format, or its peak is not known.
+    pub fn of(count: &Count, device: &Device) -> Result<Vec<Self>, PredictError> {
+        Ok(times(count, device, &Options::default())?.0)
+    }
+}
+
 /// Returns the work by pipe with its time, and remarks on the choice of pipes.
 pub(super) fn times(
     count: &Count,

@@ -10,7 +10,7 @@ use super::super::view::{digits, printable, si};
 use super::data::{Maybe, Number, contained};
 use crate::catalog::{Catalog, CatalogError, Device};
 use crate::model::{DataType, Pipe};
-use crate::predict::{self, Arguments, Form, Kind, Options, PredictError, Prediction};
+use crate::predict::{self, Arguments, Count, Form, Kind, Options, PipeTime, PredictError, Prediction};
 use crate::roofline::{self, Limiter};
 use crate::units::{Bytes, FlopsPerByte, Seconds};
 
@@ -250,8 +250,9 @@ pub(super) fn json(
     fixed: Seconds,
 ) -> Result<String, CatalogError> {
     let (mut devices, mut engines) = (Vec::new(), Vec::new());
+    let works = Works::new();
     for device in catalog.devices() {
-        devices.extend(machine(&device?, &mut engines));
+        devices.extend(machine(&device?, &works, &mut engines));
     }
     let chosen = chosen.unwrap_or(DEFAULT);
     let data = Data {
@@ -284,9 +285,24 @@ pub(super) fn lacks(device: &Device) -> Vec<&'static str> {
     known.into_iter().filter(|(_, is_known)| !is_known).map(|(what, _)| what).collect()
 }
 
+/// A product of matrices in each format, then a sum: what is to be known of each device is on which pipe they run.
+struct Works(Vec<Option<Count>>);
+
+impl Works {
+    fn new() -> Self {
+        let count = |name, sizes: &[Size], data_type: &DataType| {
+            asked(name, sizes, *data_type).ok()?.count().ok()
+        };
+        let products =
+            TYPES.iter().map(|one| count("gemm", &[("m", 1.0), ("n", 1.0), ("k", 1.0)], one));
+        let others = TYPES.iter().map(|one| count("add", &[("n", 1.0)], one));
+        Self(products.chain(others).collect())
+    }
+}
+
 /// A device of which bandwidth, SMs and the rate that serves any kernel are known: else there is nothing
 /// to lay one on.
-fn machine(device: &Device, engines: &mut Vec<Engines>) -> Option<Machine> {
+fn machine(device: &Device, works: &Works, engines: &mut Vec<Engines>) -> Option<Machine> {
     let number = |value: f64| Some(Number(value));
     if !lacks(device).is_empty() {
         return None;
@@ -294,19 +310,14 @@ fn machine(device: &Device, engines: &mut Vec<Engines>) -> Option<Machine> {
     let bandwidth = device.memory.bandwidth.as_ref()?.value.get();
     let sms = device.sms?;
     let peaks = device.peaks.values().map(|peak| Number(peak.value.get() / TERA)).collect();
-    let runs_on = |name, sizes: &[Size], data_type: DataType| {
-        let prediction = predicted(device, name, sizes, data_type).ok()?;
-        prediction.pipes.first().map(|one| one.pipe as usize)
-    };
-    let products =
-        TYPES.iter().map(|one| runs_on("gemm", &[("m", 1.0), ("n", 1.0), ("k", 1.0)], *one));
-    let others = TYPES.iter().map(|one| runs_on("add", &[("n", 1.0)], *one));
     // One letter each, as there are many.
-    let letter = |pipe: Option<usize>| {
-        pipe.and_then(|pipe| char::from_digit(u32::try_from(pipe).ok()?, 36)).unwrap_or('-')
+    let letter = |work: &Option<Count>| {
+        let pipes = PipeTime::of(work.as_ref()?, device).ok()?;
+        char::from_digit(pipes.first()?.pipe as u32, 36)
     };
+    let letters = works.0.iter().map(|work| letter(work).unwrap_or('-')).collect();
     let has = device.peaks.keys().map(|pipe| *pipe as usize).collect();
-    let own: Engines = (has, products.chain(others).map(letter).collect());
+    let own: Engines = (has, letters);
     let at = engines.iter().position(|one| *one == own).unwrap_or_else(|| {
         engines.push(own);
         engines.len() - 1
@@ -340,16 +351,19 @@ fn case(case: &Case) -> CaseData {
     }
 }
 
+fn asked(name: &str, sizes: &[Size], data_type: DataType) -> Result<Arguments, PredictError> {
+    let sizes = sizes.iter().map(|(key, value)| format!("{key}={value}"));
+    let pairs: Vec<String> = sizes.chain([format!("dtype={}", data_type.name())]).collect();
+    Arguments::parse(predict::form(name)?, pairs)
+}
+
 fn predicted(
     device: &Device,
     name: &str,
     sizes: &[Size],
     data_type: DataType,
 ) -> Result<Prediction, PredictError> {
-    let sizes = sizes.iter().map(|(key, value)| format!("{key}={value}"));
-    let pairs: Vec<String> = sizes.chain([format!("dtype={}", data_type.name())]).collect();
-    let arguments = Arguments::parse(predict::form(name)?, pairs)?;
-    predict::predict(&arguments, device, &Options::default())
+    predict::predict(&asked(name, sizes, data_type)?, device, &Options::default())
 }
 
 /// Rows r of a batch for which a layer of h×h has the intensity of the ridge point:
@@ -464,7 +478,7 @@ mod tests {
     fn every_case_is_what_it_says_on_every_device() {
         for device in Catalog::builtin().devices() {
             let device = device.unwrap();
-            if machine(&device, &mut Vec::new()).is_none() {
+            if machine(&device, &Works::new(), &mut Vec::new()).is_none() {
                 continue;
             }
             let lessons = lessons(&device, roofline::LAUNCH_COST_TIMELINE).unwrap();

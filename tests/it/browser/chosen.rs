@@ -2,7 +2,7 @@
 //! rows and marks at the ends of long tables and wide axes.
 
 use super::chrome::Browser;
-use super::{html, many, sample};
+use super::{LARGE, html, sample};
 
 const HASH: &str = "location.hash";
 const IS_CHOSEN: &str = "document.documentElement.classList.contains('chosen')";
@@ -116,7 +116,7 @@ fn what_is_missing_comes_last_whichever_way_a_column_is_sorted() {
 fn a_row_far_beyond_those_shown_is_shown_when_it_is_selected() {
     let Some(mut browser) = Browser::start() else { return };
     browser.resize(1440, 900);
-    browser.show(&html("many", many(20_000)));
+    browser.show(&LARGE);
     let rows = "document.querySelectorAll('#rows tr').length";
     let rest = "document.getElementById('more').textContent";
     assert!(browser.text(rest).starts_with("100 of 20000 rows are shown"));

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::chrome::Browser;
-use super::{html, many};
+use super::{LARGE, html, many};
 
 #[test]
 fn five_hundred_kernels_fit_into_400_kilobytes() {
@@ -16,8 +16,8 @@ fn five_hundred_kernels_fit_into_400_kilobytes() {
 fn twenty_thousand_kernels_load_filter_and_sort_quickly() {
     let Some(mut browser) = Browser::start() else { return };
     browser.resize(1440, 1000);
-    let page = html("many", many(20_000));
-    browser.show(&page);
+    let page = &*LARGE;
+    browser.show(page);
     let load = browser.number("performance.getEntriesByType('navigation')[0].loadEventEnd");
     let timed = |browser: &mut Browser, act: &str| {
         let start = Instant::now();

@@ -15,6 +15,7 @@ mod text;
 mod types;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use rooflint::ingest;
 use rooflint::report::{self, Report, Style};
@@ -51,6 +52,9 @@ fn tools() -> Option<PathBuf> {
 pub(crate) fn sample() -> String {
     html("demo", rooflint::SAMPLE.to_owned())
 }
+
+/// The page of twenty thousand kernels.
+static LARGE: LazyLock<String> = LazyLock::new(|| html("many", many(20_000)));
 
 /// The sample's rows, as often as asked, each copy with kernels of its own.
 pub(crate) fn many(kernels: usize) -> String {

@@ -6,6 +6,7 @@ use crate::golden::{fixtures, reading};
 use crate::profiles::{collection, read};
 use rooflint::analysis;
 use rooflint::ingest::{self, Input};
+use rooflint::model::Profile;
 use rooflint::report::Explained;
 use rooflint::session::{Judged, Session};
 
@@ -282,15 +283,37 @@ fn no_width_makes_the_page_scroll_sideways() {
     }
 }
 
+/// Bytes of one launch of two beside how busy DRAM was in both, and a kernel without bytes.
+const PARTLY: &str = r#"ID,Process ID,Kernel Name,Block Size,Grid Size,Device,CC,gpu__time_duration.sum,dram__bytes.sum,gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed,smsp__sass_thread_inst_executed_op_fadd_pred_on.sum,smsp__sass_thread_inst_executed_op_fmul_pred_on.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,device__attribute_display_name
+,,,,,,,ns,byte,%,inst,inst,inst,
+0,7,copy,"(256, 1, 1)","(4096, 1, 1)",0,9.0,100000,200000000,60,1000,1000,1000000,NVIDIA H100 80GB HBM3
+1,7,copy,"(256, 1, 1)","(4096, 1, 1)",0,9.0,100000,,50,1000,1000,1000000,NVIDIA H100 80GB HBM3
+2,7,scale,"(256, 1, 1)","(4096, 1, 1)",0,9.0,50000,,70,1000,1000,1000000,NVIDIA H100 80GB HBM3
+"#;
+
 #[test]
 fn details_are_the_arithmetic_of_explain() {
     let Some(mut browser) = Browser::start() else { return };
     browser.resize(1440, 1000);
-    let profile = ingest::read_text("demo", rooflint::SAMPLE, &ingest::Options::default()).unwrap();
-    let Judged { analysis, .. } = Session::default().judge(&profile).unwrap();
-    browser.show(&sample());
+    for (name, text, lists) in
+        [("demo", rooflint::SAMPLE, &[][..]), ("partly", PARTLY, &["bandwidths", "busy"])]
+    {
+        let profile = ingest::read_text(name, text, &ingest::Options::default()).unwrap();
+        browser.show(&page_of(&profile, None));
+        for list in lists {
+            let data = "JSON.parse(document.getElementById('data').textContent)";
+            let count = browser.number(&format!("Object.keys({data}.{list}).length"));
+            assert_eq!(count, 1.0, "{list}");
+        }
+        compare_details(&mut browser, &profile);
+    }
+}
+
+/// What the page writes of each kernel against the text of `--explain`.
+fn compare_details(browser: &mut Browser, profile: &Profile) {
+    let Judged { analysis, .. } = Session::default().judge(profile).unwrap();
     for kernel in &analysis.kernels {
-        let explanation = analysis::explain(&profile, &analysis, kernel);
+        let explanation = analysis::explain(profile, &analysis, kernel);
         let style = rooflint::report::Style::default();
         let (analysis, explanation, findings) = (&analysis, &explanation, [].as_slice());
         let explained = Explained { analysis, kernel, explanation, findings };
