@@ -10,7 +10,9 @@ use super::super::view::{digits, printable, si};
 use super::data::{Maybe, Number, contained};
 use crate::catalog::{Catalog, CatalogError, Device};
 use crate::model::{DataType, Pipe};
-use crate::predict::{self, Arguments, Count, Form, Kind, Options, PipeTime, PredictError, Prediction};
+use crate::predict::{
+    self, Arguments, Count, Form, Kind, Options, PipeTime, PredictError, Prediction,
+};
 use crate::roofline::{self, Limiter};
 use crate::units::{Bytes, FlopsPerByte, Seconds};
 
