@@ -54,7 +54,7 @@ pub(crate) fn counted(number: u64, one: &str, more: &str) -> String {
 }
 
 /// A key by which `run-2` comes before `run-10`: digits padded.
-#[cfg(feature = "gate")]
+#[cfg(any(feature = "cli", all(feature = "frames", feature = "gate")))]
 pub(crate) fn natural(text: &str) -> String {
     let mut key = String::new();
     let mut rest = text;
