@@ -118,8 +118,12 @@ pub struct Kernel {
     pub modeled: Seconds,
     /// Work per pipe.
     pub work: Box<[Work]>,
+    /// Origin of the time of its longest launch, see [`Analysis::origin`](super::Analysis::origin).
+    pub time_origin: Option<OriginId>,
     /// Bytes to and from device memory.
     pub bytes: Option<Bytes>,
+    /// Origin of the bytes of its longest launch; `None` if only others have them.
+    pub bytes_origin: Option<OriginId>,
     /// Number of launches with counted bytes.
     pub counted: u64,
     /// Least direct origin of bytes and operations; `None` if there are none.

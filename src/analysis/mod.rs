@@ -97,7 +97,7 @@ use crate::catalog::{Catalog, CatalogError};
 pub use crate::law::{CeilingSet, State};
 use crate::law::{Instrument, Nature};
 use crate::model::{
-    Launch, MemoryLevel, NameId, Origin, OriginKind, Origins, Profile, Profiler, Quantity, Source,
+    Launch, NameId, Origin, OriginId, OriginKind, Origins, Profile, Profiler, Quantity, Source,
 };
 use crate::roofline;
 pub use crate::roofline::NEAR;
@@ -107,7 +107,7 @@ use algorithmic::Describer;
 use groups::Groups;
 use shared::Shared;
 use summing::{Basis, Each, Summing};
-use sums::{Part, Sums};
+use sums::Sums;
 use verdict::Setting;
 
 /// Options of an analysis.
@@ -206,10 +206,10 @@ impl Analysis {
         self.kernels.iter().filter(|kernel| kernel.state == State::Flagged)
     }
 
-    /// Returns how work of one of its kernels was counted.
+    /// Returns where a figure of one of its kernels came from.
     #[must_use]
-    pub fn origin(&self, work: &Work) -> Option<&Origin> {
-        Some(self.origins.get(work.origin?))
+    pub fn origin(&self, id: OriginId) -> &Origin {
+        self.origins.get(id)
     }
 
     /// Returns the smallest savings of a flagged kernel in this run.
@@ -476,6 +476,7 @@ fn add_up(
     let launch = profile.launch(sums.longest.0);
     let operator = profile.names.get(launch.head.operator);
     let part = sums.part();
+    let origin = |quantity| profile.launches.get(launch.row(), quantity).map(|(_, origin)| origin);
     let work: Box<[Work]> = part
         .work
         .iter()
@@ -484,10 +485,7 @@ fn add_up(
             operations: Flops::new(sum.operations.get()),
             launches: sum.launches,
             time: Seconds::new(sum.time.get()),
-            origin: profile
-                .launches
-                .get(launch.row(), Quantity::Work(sum.pipe))
-                .map(|(_, origin)| origin),
+            origin: origin(Quantity::Work(sum.pipe)),
         })
         .collect();
     let bytes = (part.launches_with_bytes > 0).then(|| Bytes::new(part.bytes.get()));
@@ -513,7 +511,9 @@ fn add_up(
         timed: sums.timed_launches,
         measured,
         modeled,
+        time_origin: origin(Quantity::Duration),
         bytes,
+        bytes_origin: origin(Quantity::DramBytes),
         counted: part.launches_with_bytes,
         provenance: provenance(&launch),
         memory_time: part.has_memory.then(|| Seconds::new(part.memory.get())),
@@ -542,45 +542,17 @@ fn add_up(
         work,
         extras: extras::Extras {
             algorithmic: None,
-            levels: levels(part),
+            levels: part.traffic(),
             hierarchical: roofline_time
                 .filter(|_| part.has_level_times())
                 .map(|_| Seconds::new(part.hierarchical.get())),
-            doubt: doubt(part),
+            doubt: part.doubt(),
             bandwidth: part.other_bandwidth(),
             tool_advice: sums.advice.named(profile),
             ..extras::Extras::default()
         }
         .kept(),
     }
-}
-
-/// Returns what the launches of a part do not have in common; `None` if there is nothing of the kind.
-fn doubt(part: &Part) -> Option<extras::Doubt> {
-    let doubt = extras::Doubt {
-        is_partly_counted: part.is_partly_counted(),
-        with_work: part.launches_with_work,
-        has_all_pipes: part.has_all_pipes(),
-        roofline_time_low: Seconds::new(part.roofline_time_low.get()),
-    };
-    let is_same = doubt.roofline_time_low.get() >= part.roofline_time.get();
-    let of_all = part.work.first().map_or(0, |work| work.launches);
-    let is_whole = doubt.has_all_pipes && !doubt.is_partly_counted && doubt.with_work == of_all;
-    (!(is_whole && is_same)).then_some(doubt)
-}
-
-/// Returns the traffic at each level that was counted, beside device memory.
-fn levels(part: &Part) -> Box<[LevelTraffic]> {
-    let of = |(level, sum): (MemoryLevel, &sums::Level)| {
-        let is_counted = sum.launches > 0 && level != MemoryLevel::Dram;
-        is_counted.then(|| LevelTraffic {
-            level,
-            bytes: Bytes::new(sum.bytes.get()),
-            time: part.level_time(level),
-            launches: sum.launches,
-        })
-    };
-    MemoryLevel::ALL.into_iter().zip(&part.levels).filter_map(of).collect()
 }
 
 /// Returns a placeholder for a missing kernel name.

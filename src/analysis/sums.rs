@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::advice::Gathered;
 use super::beside::Company;
+use super::extras::{Doubt, LevelTraffic};
 use super::kernel::Averages;
 use super::law::{Interval, Judged, Times};
 use super::shared::Shared;
 use crate::law::{Problem, UNTIMED, Uncounted};
 use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
 use crate::roofline;
-use crate::units::{BytesPerSecond, ExactSum, Seconds};
+use crate::units::{Bytes, BytesPerSecond, ExactSum, Seconds};
 
 /// Traffic of launches at one memory level.
 #[derive(Debug, Default, Clone)]
@@ -231,6 +232,34 @@ impl Part {
     /// on different pipes, each counted.
     pub(super) fn has_all_pipes(&self) -> bool {
         self.most_pipes >= self.work.len() as f64
+    }
+
+    /// Returns what its launches do not have in common; `None` if there is nothing of the kind.
+    pub(super) fn doubt(&self) -> Option<Doubt> {
+        let doubt = Doubt {
+            is_partly_counted: self.is_partly_counted(),
+            with_work: self.launches_with_work,
+            has_all_pipes: self.has_all_pipes(),
+            roofline_time_low: Seconds::new(self.roofline_time_low.get()),
+        };
+        let is_same = doubt.roofline_time_low.get() >= self.roofline_time.get();
+        let of_all = self.work.first().map_or(0, |work| work.launches);
+        let is_whole = doubt.has_all_pipes && !doubt.is_partly_counted && doubt.with_work == of_all;
+        (!(is_whole && is_same)).then_some(doubt)
+    }
+
+    /// Returns the traffic at each level that was counted, beside device memory.
+    pub(super) fn traffic(&self) -> Box<[LevelTraffic]> {
+        let of = |(level, sum): (MemoryLevel, &Level)| {
+            let is_counted = sum.launches > 0 && level != MemoryLevel::Dram;
+            is_counted.then(|| LevelTraffic {
+                level,
+                bytes: Bytes::new(sum.bytes.get()),
+                time: self.level_time(level),
+                launches: sum.launches,
+            })
+        };
+        MemoryLevel::ALL.into_iter().zip(&self.levels).filter_map(of).collect()
     }
 
     /// Returns the time of the traffic at a level; `None` if no launch has it.

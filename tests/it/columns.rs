@@ -109,7 +109,7 @@ fn is_nested(key: &str) -> bool {
 fn the_page_calls_figures_by_their_names() {
     let [every, of_the_page] = [
         names(&[Place::Report, Place::Nested, Place::Rules]),
-        vec!["device", "shape", "uncounted", "work", "levels"],
+        vec!["device", "shape", "time_from", "bytes_from", "uncounted", "work", "levels"],
     ];
     reports(["html", "json"], |[html, json]| {
         let (_, after) = html.split_once(r#"<script id="data" type="application/json">"#).unwrap();

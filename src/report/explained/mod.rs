@@ -519,9 +519,10 @@ fn limiter(analysis: &Analysis, kernel: &Kernel, explanation: &Explanation) -> S
     )
 }
 
+/// Where a sum over launches came from, by its longest launch.
 pub(super) fn origin(origin: Option<&Origin>) -> String {
     match origin {
-        None => view::MISSING.to_owned(),
+        None => "not in its longest launch".to_owned(),
         Some(origin) if origin.is_exact() => {
             format!("{}: {}", origin.kind.label(), printable(&origin.formula))
         }

@@ -12,7 +12,7 @@ use super::super::scene::{self, Roof, Scene};
 use super::super::view::{Style, printable, shape};
 use super::super::{Report, explained, numbers, tool_advice};
 use crate::analysis::{Algorithmic, Analysis, Column, Columns, FARTHEST, Kernel, NEAR, Row, State};
-use crate::model::{MemoryLevel, Pipe};
+use crate::model::{MemoryLevel, OriginId, Pipe};
 use crate::rules::{Finding, NOT_ESTIMATED};
 use crate::table::Cell;
 use crate::taxonomy::Category;
@@ -174,6 +174,9 @@ struct Kernels {
     device: Vec<usize>,
     /// Grid and block, as tables show them.
     shape: Vec<Text>,
+    /// Where time and bytes of the longest launch came from.
+    time_from: Vec<Text>,
+    bytes_from: Vec<Text>,
     uncounted: Vec<Option<Text>>,
     /// Pipe, operations, the time they need, and how they were counted.
     work: Vec<Vec<(usize, Number, Number, Text)>>,
@@ -350,15 +353,19 @@ impl Kernels {
         }
         self.device.push(kernel.device);
         self.shape.push(strings.of(&shape(kernel)));
-        let uncounted = kernel.uncounted().join(", ");
-        self.uncounted.push((!uncounted.is_empty()).then(|| strings.of(&uncounted)));
+        let mut from = |origin: Option<OriginId>| {
+            strings.of(&explained::origin(origin.map(|id| analysis.origin(id))))
+        };
+        self.time_from.push(from(kernel.time_origin));
+        self.bytes_from.push(from(kernel.bytes_origin));
         let counted = kernel.work.iter().filter(|work| work.operations.get() > 0.0);
         let work = counted.map(|work| {
-            let counted = analysis.origin(work).map(|origin| explained::origin(Some(origin)));
-            let counted = strings.of(&counted.unwrap_or_default());
-            (work.pipe as usize, Number(work.operations.get()), Number(work.time.get()), counted)
+            let (operations, time) = (Number(work.operations.get()), Number(work.time.get()));
+            (work.pipe as usize, operations, time, from(work.origin))
         });
         self.work.push(work.collect());
+        let uncounted = kernel.uncounted().join(", ");
+        self.uncounted.push((!uncounted.is_empty()).then(|| strings.of(&uncounted)));
         // Traffic of DRAM stands in columns of its own.
         let levels = kernel.levels().iter().map(|traffic| {
             let time = traffic.time.map(|time| Number(time.get()));

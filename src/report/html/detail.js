@@ -48,7 +48,7 @@ const seconds = (time) => si(time, "s");
 function memoryLines(lines, k) {
   const [bytes, time] = [K.bytes[k], K.t_mem_s[k]];
   if (bytes != null && time != null) {
-    lines.add("B", si(bytes, "B"), "to and from device memory");
+    lines.add("B", si(bytes, "B"), text(K.bytes_from[k]));
     if (time > 0) {
       const other = DATA.bandwidths?.[k];
       const bandwidth = si(other ?? bytes / time, "B/s");
@@ -218,7 +218,7 @@ function drawDetail() {
   }
   const findings = (DATA.findings[k] ?? []).map(findingBlock);
   const lines = new Lines();
-  if (K.measured_s[k] > 0) lines.add("T", seconds(K.measured_s[k]), "measured, of all launches");
+  if (K.measured_s[k] > 0) lines.add("T", seconds(K.measured_s[k]), text(K.time_from[k]));
   else lines.add("T", MISSING, text(K.reason[k]));
   memoryLines(lines, k);
   mathLines(lines, k);

@@ -58,7 +58,7 @@ const ACTIVE: f64 = 0.02;
 
 /// How operations were modeled from instructions of unknown shape, if they were.
 fn modeled<'a>(analysis: &'a Analysis, work: &Work) -> Option<&'a Origin> {
-    let origin = analysis.origin(work).filter(|_| work.operations > Flops::ZERO)?;
+    let origin = analysis.origin(work.origin.filter(|_| work.operations > Flops::ZERO)?);
     (origin.kind == OriginKind::Modeled && origin.high.is_infinite()).then_some(origin)
 }
 

@@ -46,7 +46,7 @@ section of Nsight Compute, which weights the three counters 1, 1 and 2.
 /// How a pipe's operations were counted, if the interval is that of unweighted multiply-adds: nothing
 /// else that is derived from counters has a finite upper bound above itself.
 fn unweighted<'a>(analysis: &'a Analysis, work: &Work) -> Option<&'a Origin> {
-    let origin = analysis.origin(work)?;
+    let origin = analysis.origin(work.origin?);
     let is_vector = work.pipe.engine() == Engine::Vector && work.operations > Flops::ZERO;
     let is_interval = origin.high > 1.0 && origin.high.is_finite();
     // Bounds in a mapping are those of its author.

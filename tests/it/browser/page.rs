@@ -283,6 +283,12 @@ fn no_width_makes_the_page_scroll_sideways() {
     }
 }
 
+/// Reads of device memory without its writes.
+const READ: &str = r#"ID,Process ID,Kernel Name,Block Size,Grid Size,Device,CC,gpu__time_duration.sum,dram__bytes_read.sum,device__attribute_display_name
+,,,,,,,ns,byte,
+0,7,gemv,"(1024, 1, 1)","(14, 1, 1)",0,9.0,100000,200000000,NVIDIA H100 80GB HBM3
+"#;
+
 /// Bytes of one launch of two beside how busy DRAM was in both, and a kernel without bytes.
 const PARTLY: &str = r#"ID,Process ID,Kernel Name,Block Size,Grid Size,Device,CC,gpu__time_duration.sum,dram__bytes.sum,gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed,smsp__sass_thread_inst_executed_op_fadd_pred_on.sum,smsp__sass_thread_inst_executed_op_fmul_pred_on.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,device__attribute_display_name
 ,,,,,,,ns,byte,%,inst,inst,inst,
@@ -295,9 +301,11 @@ const PARTLY: &str = r#"ID,Process ID,Kernel Name,Block Size,Grid Size,Device,CC
 fn details_are_the_arithmetic_of_explain() {
     let Some(mut browser) = Browser::start() else { return };
     browser.resize(1440, 1000);
-    for (name, text, lists) in
-        [("demo", rooflint::SAMPLE, &[][..]), ("partly", PARTLY, &["bandwidths", "busy"])]
-    {
+    for (name, text, lists) in [
+        ("demo", rooflint::SAMPLE, &[][..]),
+        ("partly", PARTLY, &["bandwidths", "busy"]),
+        ("read", READ, &[]),
+    ] {
         let profile = ingest::read_text(name, text, &ingest::Options::default()).unwrap();
         browser.show(&page_of(&profile, None));
         for list in lists {
@@ -320,14 +328,18 @@ fn compare_details(browser: &mut Browser, profile: &Profile) {
         let explained = rooflint::report::written(&explained, "text", &style).unwrap();
         browser.reopen(&format!("#kernel={}", kernel.rank));
         let rows = browser.evaluate(
-            "[...document.querySelectorAll('#detail .sums > div')].map(r => [r.children[0].textContent, r.children[1].textContent])",
+            "[...document.querySelectorAll('#detail .sums > div')].map(r => [...r.children].map(one => one.textContent))",
         );
         for row in rows.as_array().unwrap() {
             let (symbol, value) = (row[0].as_str().unwrap(), row[1].as_str().unwrap());
+            // Where it came from is said in the same words.
+            let is_counted = ["T", "B"].contains(&symbol) || symbol.starts_with("F ");
+            let from = row[2].as_str().filter(|_| is_counted);
             let same = explained.lines().any(|line| {
                 line.trim_start()
                     .strip_prefix(symbol)
-                    .is_some_and(|rest| rest.trim_start().starts_with(value))
+                    .and_then(|rest| rest.trim_start().strip_prefix(value))
+                    .is_some_and(|rest| from.is_none_or(|from| rest.trim() == from))
             });
             // What communication should take no roof of this device says; what opportunities
             // cover together is no arithmetic of one.
