@@ -48,10 +48,10 @@ def figures(pid: int) -> tuple[float, int, float]:
         return 0.0, 0, 0.0
 
 
-def measured(command: list[str], environment: dict[str, str]) -> dict:
+def measured(command: list[str]) -> dict:
     """Runs a command; wall and CPU seconds, peak memory, bytes read."""
     start = time.monotonic()
-    running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak, read, busy = 0.0, {}, {}
     while running.poll() is None:
         now = {pid: figures(pid) for pid in tree(running.pid)}
@@ -71,10 +71,9 @@ def measured(command: list[str], environment: dict[str, str]) -> dict:
 
 
 def main(program: str, folder: str, *engines: str) -> None:
-    environment = {**os.environ, "ROOFLINT_SPARK": os.environ.get("ROOFLINT_SPARK", "local[2]")}
     with tempfile.TemporaryDirectory() as kept:
         report = Path(kept, "fleet.json")
-        result = measured([program, "fleet", folder, "-o", str(report)], environment)
+        result = measured([program, "fleet", folder, "-o", str(report)])
         known = json.loads(report.read_text())
         total = known["totals"]["measured_s"]
         print(json.dumps({"engine": "rooflint fleet", **result, "measured_s": total}), flush=True)
@@ -83,7 +82,7 @@ def main(program: str, folder: str, *engines: str) -> None:
             text = subprocess.check_output([program, "sql", "--engine", engine, "--launches", folder], text=True)
             script.write_text(text)
             command = [sys.executable, str(RUN), engine, str(script), str(out), *VIEWS]
-            result = measured(command, environment)
+            result = measured(command)
             rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
             kernels = [row for row in rows if row["view"] == "kernel_spread"]
             result |= {

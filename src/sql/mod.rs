@@ -90,6 +90,7 @@ impl Model<'_> {
                 text.push_str(part);
             }
         }
+        text.push_str(engine.settings_back());
         text
     }
 }

@@ -91,9 +91,7 @@ enum How {
     Usual,
     /// For any columns.
     General,
-    /// A worker is killed meanwhile.
-    Killed,
-    /// By the job for a cluster that the examples have.
+    /// By the job for a cluster that the examples have; one of its workers is killed meanwhile.
     Job,
 }
 
@@ -106,7 +104,7 @@ fn run(
 ) -> Option<HashMap<String, Vec<Row>>> {
     let facts = match how {
         How::General => Facts::default(),
-        How::Usual | How::Killed | How::Job => fleet::facts(&folder.join("launches")).unwrap(),
+        How::Usual | How::Job => fleet::facts(&folder.join("launches")).unwrap(),
     };
     run_for((engine, facts), how, ceilings, folder, views)
 }
@@ -128,16 +126,12 @@ fn run_for(
     let python = std::env::var("ROOFLINT_SQL_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let mut command = Command::new(python);
     let engine_key = if how == How::Job { "spark-job" } else { engine.key() };
-    let kills = how == How::Killed;
     command.arg(root().join("tests/it/sql/run.py")).args([
         engine_key,
         script.to_str()?,
         out.to_str()?,
     ]);
     command.args(views);
-    if kills {
-        command.env("ROOFLINT_KILL", "1");
-    }
     let ran = command.output();
     let ran = ran.ok().filter(|ran| ran.status.code() != Some(77));
     let Some(ran) = ran else {
@@ -149,7 +143,7 @@ fn run_for(
     let tail: String =
         problem.chars().rev().take(3000).collect::<Vec<_>>().into_iter().rev().collect();
     assert!(ran.status.success(), "{}: {tail}", engine.key());
-    assert_eq!(problem.contains("killed a worker after"), kills, "{tail}");
+    assert_eq!(problem.contains("killed a worker after"), how == How::Job, "{tail}");
     let mut rows: HashMap<String, Vec<Row>> =
         views.iter().map(|view| ((*view).to_owned(), Vec::new())).collect();
     for line in fs::read_to_string(out).unwrap().lines() {
@@ -468,8 +462,9 @@ fn every_engine_computes_what_analyze_computes_of_a_rank_and_fleet_of_all() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
-fn the_job_for_a_cluster_writes_kernels_and_ranks() {
+fn the_job_for_a_cluster_writes_kernels_and_ranks_also_when_a_worker_dies() {
     let mut ranks = ranks(files(&root().join("fixtures/ncu_wide")));
     ranks.retain(|rank| rank.device.is_none());
     let folder = tempfile::tempdir().unwrap();
@@ -480,15 +475,6 @@ fn the_job_for_a_cluster_writes_kernels_and_ranks() {
     };
     let [of_run, ranks_of_run] = views.map(|view| rows.remove(view).unwrap());
     compare_fleet(folder.path(), Engine::Spark, of_run, &ranks_of_run);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_worker_of_a_cluster_that_dies_during_the_job_changes_no_result() {
-    let ranks = ranks(files(&root().join("fixtures/ncu_wide")));
-    let folder = tempfile::tempdir().unwrap();
-    convert(&ranks, folder.path());
-    compare(&ranks, folder.path(), (Engine::Spark, How::Killed), None);
 }
 
 #[test]

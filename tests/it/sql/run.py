@@ -12,7 +12,6 @@ import signal
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,8 +20,15 @@ Rows = Iterator[tuple[str, dict]]
 # Java runs for less than a minute: without its second compiler a script takes two thirds of the processor time.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
-# How often a job is run again until a worker was killed in it.
-ATTEMPTS = 30
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+}
+
+# How often a job is run until a worker was killed in it.
+ATTEMPTS = 5
 
 
 def statements(text: str) -> list[str]:
@@ -58,55 +64,43 @@ def spark(script: list[str], views: list[str]) -> Rows:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
-    # Only what happens to workers takes a cluster, whose processes start and warm up each on their own.
-    kills = "ROOFLINT_KILL" in os.environ
-    session = (
-        SparkSession.builder.master("local-cluster[2,1,1024]" if kills else "local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "4")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
+    builder = SparkSession.builder.master("local[2]")
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    killing = threading.Thread(target=kill_one, args=(session.sparkContext,), daemon=True)
     try:
         for statement in script:
             session.sql(statement)
-        if kills:
-            killing.start()
         for view in views:
-            rows = session.sql(f"SELECT * FROM {view}").collect()
-            # A job may end before a worker could be killed in it: the rows are those of the job that lost one.
-            for _ in range(ATTEMPTS):
-                if not killing.is_alive():
-                    break
-                rows = session.sql(f"SELECT * FROM {view}").collect()
-            yield from ((view, row.asDict()) for row in rows)
+            yield from ((view, row.asDict()) for row in session.sql(f"SELECT * FROM {view}").collect())
     finally:
         session.stop()
 
 
 def job(script: list[str], views: list[str]) -> Rows:
-    """What the job of `examples/` writes on a local cluster."""
+    """What the job of `examples/` writes on a local cluster, one of whose workers is killed meanwhile."""
     import pyarrow.parquet
     import pyspark  # noqa: F401
 
     sys.path.insert(0, str(Path(__file__).parents[3] / "examples"))
     import fleet_spark
 
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "4",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-    }
-    settings = " ".join(f"--conf {key}={value}" for key, value in settings.items())
+    settings = " ".join(f"--conf {key}={value}" for key, value in SETTINGS.items())
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local-cluster[2,1,1024] {settings} pyspark-shell"
     with tempfile.TemporaryDirectory() as out:
         model = Path(out) / "model.sql"
         model.write_text("".join(f"{statement};\n" for statement in script))
-        fleet_spark.main(str(model), out)
+        # The job may end before a worker could be killed in it.
+        for _ in range(ATTEMPTS):
+            killing = Killing()
+            killing.start()
+            try:
+                fleet_spark.main(str(model), out)
+            finally:
+                killing.end()
+            if killing.is_done:
+                break
         for view, written in zip(views, ["kernels", "ranks"], strict=True):
             rows = pyarrow.parquet.read_table(Path(out) / written).to_pylist()
             yield from ((view, row) for row in rows)
@@ -132,18 +126,41 @@ def workers() -> list[int]:
     return [pid for pid in found if is_own(pid)]
 
 
-def kill_one(context) -> None:
+class Killing(threading.Thread):
     """Kills a worker while a job is running, after some of its tasks are done; says so on standard error."""
-    tracker = context.statusTracker()
-    while True:
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.is_done = False
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        while not (self.is_done or self.ended.wait(0.02)):
+            try:
+                self.is_done = self.kill_one()
+            except Exception:  # noqa: BLE001, S112: the job starts or ends just now
+                continue
+
+    @staticmethod
+    def kill_one() -> bool:
+        from pyspark import SparkContext
+
+        context = SparkContext._active_spark_context
+        if context is None:
+            return False
+        tracker = context.statusTracker()
         for stage in tracker.getActiveStageIds():
             info = tracker.getStageInfo(stage)
             found = workers()
             if info and info.numCompletedTasks > 0 and info.numActiveTasks > 0 and len(found) > 1:
                 os.kill(found[0], signal.SIGKILL)
                 print(f"killed a worker after {info.numCompletedTasks} of {info.numTasks} tasks", file=sys.stderr)
-                return
-        time.sleep(0.02)
+                return True
+        return False
+
+    def end(self) -> None:
+        self.ended.set()
+        self.join()
 
 
 ENGINES = {"duckdb": duckdb, "datafusion": datafusion, "spark": spark, "spark-job": job}
