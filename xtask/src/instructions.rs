@@ -1,4 +1,4 @@
-//! Counts the instructions of a few small workloads, and holds them against the table of the repository by rooflint's
+//! Counts the instructions of a few small workloads, and compares them with the table of the repository by rooflint's
 //! own gate: an instruction stands for a nanosecond.
 //!
 //! Instructions, unlike seconds, are the same on a busy machine: what differs is a change of the code.
