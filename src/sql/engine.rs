@@ -47,7 +47,7 @@ impl Engine {
     pub(super) const fn settings(self) -> &'static str {
         match self {
             // One iteration resolves one step. A view that is kept as text is parsed and analyzed again by each
-            // view and query above it, which is half of the time of a small table.
+            // view and query above it, which can be half of the time of a small table.
             Self::Spark => {
                 "SET spark.sql.analyzer.maxIterations = 1000;\n\
                  SET spark.sql.legacy.storeAnalyzedPlanForView = true;\n"
