@@ -583,6 +583,7 @@ mod tests {
     #[cfg(target_pointer_width = "64")]
     #[test]
     fn a_kernel_takes_no_more_than_is_documented() {
-        assert_eq!(size_of::<Kernel>(), 344);
+        assert_eq!(size_of::<Kernel>(), 352);
+        assert_eq!(size_of::<Work>(), 32);
     }
 }
