@@ -334,7 +334,7 @@ fn compare_details(browser: &mut Browser, profile: &Profile) {
             let (symbol, value) = (row[0].as_str().unwrap(), row[1].as_str().unwrap());
             // Where it came from is said in the same words.
             let is_counted = ["T", "B"].contains(&symbol) || symbol.starts_with("F ");
-            let from = row[2].as_str().filter(|_| is_counted);
+            let from = is_counted.then(|| row[2].as_str().unwrap());
             let same = explained.lines().any(|line| {
                 line.trim_start()
                     .strip_prefix(symbol)
