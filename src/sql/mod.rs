@@ -101,3 +101,26 @@ pub fn figures() -> Vec<String> {
     let all = law::figures(&law::roofs(|_| Maybe::known(1.0)));
     all.into_iter().map(|(name, _)| name).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spark_keeps_the_views_analyzed_and_no_others() {
+        let text = Model {
+            engine: Engine::Spark,
+            ceilings: None,
+            limits: Limits::default(),
+            folder: None,
+            facts: Facts::default(),
+        }
+        .text();
+        let lines: Vec<&str> = text.lines().collect();
+        let at = |line: &str| lines.iter().position(|one| *one == line).unwrap();
+        let is_view = |line: &&str| line.starts_with("CREATE ");
+        let views = lines.iter().position(is_view)..lines.iter().rposition(is_view);
+        assert!(Some(at("SET spark.sql.legacy.storeAnalyzedPlanForView = true;")) < views.start);
+        assert!(Some(at("RESET spark.sql.legacy.storeAnalyzedPlanForView;")) > views.end);
+    }
+}
