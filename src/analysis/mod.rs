@@ -75,6 +75,7 @@ pub use kernel::{Averages, Binding, FARTHEST, Kernel, Work};
 pub use named::{NAMES_SCHEMA, names};
 pub use needed::Algorithmic;
 pub use needs::{Lack, NEEDS, Need, Use};
+pub(crate) use next_ncu::free_name;
 pub use next_ncu::{Collected, NameFilter, NextNcu, NothingToCollect};
 pub use over_ranks::{KernelRanks, RankFigures, RankId};
 pub use partial::{Concluded, KernelPart, Partial};

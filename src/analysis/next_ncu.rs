@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Analysis, Kernel, State, Totals};
 use crate::model::{
-    HintId, KernelName, LaunchCall, NameId, OriginKind, Profile, Profiler, Quantity,
+    HintId, KernelName, LaunchCall, NameId, OriginKind, Profile, Profiler, Quantity, Source,
 };
 use crate::plain;
 use crate::units::Seconds;
@@ -220,23 +220,23 @@ impl Analysis {
         let totals = &self.totals;
         let options = self.device_options();
         let beside = of_real_run(profile).map(|files| files + &options);
-        let report = free_name(profile);
+        let report = free_name(&profile.sources, "next");
         Ok(NextNcu { kernels, names, launches, at_stake: stake, all, totals, beside, report })
     }
 }
 
-/// A name for the report that no input has.
-fn free_name(profile: &Profile) -> String {
+/// A name for a file to come that no input has, in whatever folder: what collects more is read with them.
+pub(crate) fn free_name(sources: &[Source], name: &str) -> String {
     let is_taken = |name: &str| {
-        let mut paths = profile.sources.iter().map(|source| Path::new(&source.path));
-        paths.any(|path| {
-            path.file_name().is_some_and(|file| {
+        sources.iter().any(|source| {
+            Path::new(&source.path).file_name().is_some_and(|file| {
                 file.to_string_lossy().split('.').next().is_some_and(|stem| stem == name)
             })
         })
     };
-    let names = (2_u32..).map(|number| format!("next-{number}"));
-    std::iter::once("next".to_owned()).chain(names).find(|name| !is_taken(name)).unwrap_or_default()
+    let names = (2_u32..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(names);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// The inputs whose times are those of the real run, as a command names them. Counters go to launches of the same grid and

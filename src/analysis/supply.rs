@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use super::needs::{FP32_FMA, Lack, Need, TIME};
-use super::next_ncu::ALL_ONCE;
+use super::next_ncu::{ALL_ONCE, free_name};
 use super::resolve::{DeviceUse, is_before_counters};
 use crate::model::{DeviceHint, Profiler, Source};
 use crate::plain;
@@ -43,7 +43,7 @@ impl Analysis {
             let command = if has_counters && is_trace && !needs.is_empty() {
                 format!("rooflint {}{NEXT}", plain::file(&source.path))
             } else {
-                short_command_for(source, &needs, capability)?
+                short_command_for(source, &needs, capability, &self.sources)?
             };
             let command = match command.strip_suffix(NEXT) {
                 // Of what was counted already, no counters are asked for again.
@@ -84,44 +84,49 @@ const COLUMNS: &str =
     "idx,dir,sub,mod,op,kernel,params,sil,tc,device,stream,grid,block,flops,bytes";
 
 /// Returns the command that collects these needs metric by metric, for the profiler of a file and a
-/// compute capability; `None` if that profiler cannot supply more.
+/// compute capability; `None` if that profiler cannot supply more. It writes a file whose name none of `beside` has.
 #[must_use]
 pub fn command_for(
     source: &Source,
     needs: &[&Need],
     compute_capability: Option<&str>,
+    beside: &[Source],
 ) -> Option<String> {
     if source.profiler == Profiler::NsightCompute && !needs.is_empty() {
         let metrics = quoted(&metrics(needs, compute_capability));
+        let more = free_name(beside, "more");
         return Some(format!(
-            "ncu --csv --metrics {metrics} APP > more.csv   # then pass both files: separate runs \
+            "ncu --csv --metrics {metrics} APP > {more}.csv   # then pass both files: separate runs \
              are joined"
         ));
     }
-    let command = short_command_for(source, needs, compute_capability)?;
+    let command = short_command_for(source, needs, compute_capability, beside)?;
     let is_joined = source.profiler == Profiler::Nvprof;
     let more = if is_joined { "   # then pass both files: they are joined by name" } else { "" };
     Some(format!("{command}{more}"))
 }
 
-/// Returns a shorter command that collects whole sections if many metrics are missing.
+/// Returns a shorter command that collects whole sections if many metrics are missing. It writes a file whose name none of
+/// `beside` has.
 #[must_use]
 pub fn short_command_for(
     source: &Source,
     needs: &[&Need],
     compute_capability: Option<&str>,
+    beside: &[Source],
 ) -> Option<String> {
     /// Number of metrics that fit on a line of a report.
     const FEW: usize = 3;
     if source.profiler == Profiler::NsightCompute && !needs.is_empty() {
         let metrics = metrics(needs, compute_capability);
+        let more = free_name(beside, "more");
         return Some(if metrics.len() <= FEW {
-            format!("ncu --csv --metrics {} APP > more.csv", quoted(&metrics))
+            format!("ncu --csv --metrics {} APP > {more}.csv", quoted(&metrics))
         } else if metrics.contains(&L2_MISSES) {
             // None of these sections is sure to have it.
-            format!("ncu --csv {SECTIONS} --metrics {L2_MISSES} APP > more.csv")
+            format!("ncu --csv {SECTIONS} --metrics {L2_MISSES} APP > {more}.csv")
         } else {
-            format!("ncu --csv {SECTIONS} APP > more.csv")
+            format!("ncu --csv {SECTIONS} APP > {more}.csv")
         });
     }
     if !needs.iter().any(|need| need.is_in_reach(source)) {
@@ -136,35 +141,38 @@ pub fn short_command_for(
             "torch.profiler.profile(record_shapes=True), then export_chrome_trace(\"trace.json.gz\")"
                 .to_owned(),
         ),
-        Profiler::PyTorch if is_old => nvprof_command(source, needs),
+        Profiler::PyTorch if is_old => nvprof_command(source, needs, beside),
         // Only NVIDIA's devices have a compute capability.
         Profiler::PyTorch => {
             compute_capability.map(|_| format!("rooflint {}{NEXT}", plain::file(&source.path)))
         }
         Profiler::Rocprof => Some("rocprof-compute profile -n NAME -- APP".to_owned()),
-        Profiler::Nvprof => nvprof_command(source, needs),
-        profiler if profiler.is_timeline() && is_old => nvprof_command(source, needs),
+        Profiler::Nvprof => nvprof_command(source, needs, beside),
+        profiler if profiler.is_timeline() && is_old => nvprof_command(source, needs, beside),
         // It knows the launches, and so which of them tell most.
         Profiler::NsightSystems if compute_capability.is_some() => {
             Some(format!("rooflint {}{NEXT}", plain::file(&source.path)))
         }
         profiler if profiler.is_timeline() => {
             // Each launch is replayed many times, and a program has thousands.
-            Some(format!("ncu --csv {SECTIONS} {ALL_ONCE} APP > counters.csv"))
+            let counters = free_name(beside, "counters");
+            Some(format!("ncu --csv {SECTIONS} {ALL_ONCE} APP > {counters}.csv"))
         }
         _ => None,
     }
 }
 
 /// Returns the command by which nvprof measures these needs.
-fn nvprof_command(source: &Source, needs: &[&Need]) -> Option<String> {
+fn nvprof_command(source: &Source, needs: &[&Need], beside: &[Source]) -> Option<String> {
     if needs.iter().any(|need| need.what == TIME) {
-        return Some("nvprof --csv --print-gpu-trace --log-file trace.csv APP".to_owned());
+        let trace = free_name(beside, "trace");
+        return Some(format!("nvprof --csv --print-gpu-trace --log-file {trace}.csv APP"));
     }
     let mut metrics: Vec<&str> = needs.iter().flat_map(|need| need.nvprof).copied().collect();
     metrics.retain(|metric| !source.columns.contains_key(*metric));
     let metrics = metrics.join(",");
-    let command = format!("nvprof --csv --metrics {metrics} --log-file metrics.csv APP");
+    let file = free_name(beside, "metrics");
+    let command = format!("nvprof --csv --metrics {metrics} --log-file {file}.csv APP");
     (!metrics.is_empty()).then_some(command)
 }
 
@@ -213,12 +221,12 @@ mod tests {
             .filter(|need| need.metrics.iter().any(|metric| metric.starts_with("dram__bytes")))
             .collect();
         let source = Source { profiler: Profiler::NsightCompute, ..Source::default() };
-        let command = |capability| command_for(&source, &bytes, capability).unwrap();
+        let command = |capability| command_for(&source, &bytes, capability, &[]).unwrap();
         assert!(command(Some("9.0")).contains("dram__bytes_read.sum"));
         assert!(!command(Some("11.0")).contains("dram__"), "{}", command(Some("11.0")));
         assert_eq!(command(Some("11.0")).matches(L2_MISSES).count(), 1);
         let all: Vec<&Need> = NEEDS.iter().collect();
-        let short = |capability| short_command_for(&source, &all, capability).unwrap();
+        let short = |capability| short_command_for(&source, &all, capability, &[]).unwrap();
         assert!(short(Some("11.0")).contains(L2_MISSES) && !short(Some("9.0")).contains(L2_MISSES));
     }
 
@@ -239,12 +247,12 @@ mod tests {
     fn a_few_metrics_are_named_and_many_are_whole_sections() {
         let source = Source { profiler: Profiler::NsightCompute, ..Source::default() };
         let all: Vec<&Need> = NEEDS.iter().collect();
-        let short = |needs| short_command_for(&source, needs, None).unwrap();
+        let short = |needs| short_command_for(&source, needs, None, &[]).unwrap();
         assert_eq!(short(&all[..1]), "ncu --csv --metrics gpu__time_duration.sum APP > more.csv");
         assert!(short(&all).starts_with("ncu --csv --set roofline"), "{}", short(&all));
-        assert_eq!(short_command_for(&source, &[], None), None);
+        assert_eq!(short_command_for(&source, &[], None, &[]), None);
         let mapped = Source::default();
-        assert_eq!(short_command_for(&mapped, &all, None), None);
+        assert_eq!(short_command_for(&mapped, &all, None, &[]), None);
     }
 
     #[test]
@@ -257,7 +265,7 @@ mod tests {
         let nsys = source(Profiler::NsightSystems, &[]);
         let roofs: Vec<&Need> = NEEDS[1..].iter().filter(|need| need.used == Use::Roofs).collect();
         let command = |source, needs: &[&Need], capability| {
-            short_command_for(source, needs, capability).unwrap()
+            short_command_for(source, needs, capability, &[]).unwrap()
         };
         assert!(command(&nsys, &roofs, None).starts_with("ncu --csv --set roofline"));
         for capability in [Some("7.0"), Some("10.0")] {
@@ -273,7 +281,7 @@ mod tests {
         let mut all = source(Profiler::Nvprof, &[]);
         all.columns =
             roofs.iter().flat_map(|need| need.nvprof).map(|one| ((*one).to_owned(), 1)).collect();
-        assert_eq!(short_command_for(&all, &roofs, None), None);
+        assert_eq!(short_command_for(&all, &roofs, None, &[]), None);
     }
 
     #[test]

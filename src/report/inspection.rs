@@ -184,7 +184,7 @@ impl<'a> Inspection<'a> {
                 let needs: Vec<&Need> = absent.iter().map(|(need, _)| *need).collect();
                 let mut hints = profile.devices.iter();
                 let capability = hints.find_map(|hint| hint.compute_capability.as_deref());
-                analysis::command_for(source, &needs, capability)
+                analysis::command_for(source, &needs, capability, &profile.sources)
             }),
             notes: &profile.notes,
         }

@@ -4,7 +4,7 @@ use super::document::{Block, Cell, Column, Document, Form, Table};
 use super::numbers::{count, printable, si};
 use super::view::shape;
 use super::{Reported, Style};
-use crate::analysis::{Analysis, Collected, DeviceUse, NameFilter, NextNcu};
+use crate::analysis::{Analysis, Collected, DeviceUse, NameFilter, NextNcu, free_name};
 use crate::model::Profiler;
 
 /// What collects counters on AMD's devices, for all kernels: it filters by numbers and not by names.
@@ -28,8 +28,10 @@ pub fn other_than_ncu(analysis: &Analysis) -> Option<(&'static str, String)> {
     let command = command.filter(|command| command.starts_with("nvprof"));
     Some((
         "Nsight Compute profiles devices of compute capability 7.0 and above; nvprof has the metrics of older ones",
-        command
-            .unwrap_or_else(|| "nvprof --csv --metrics all --log-file metrics.csv APP".to_owned()),
+        command.unwrap_or_else(|| {
+            let metrics = free_name(&analysis.sources, "metrics");
+            format!("nvprof --csv --metrics all --log-file {metrics}.csv APP")
+        }),
     ))
 }
 

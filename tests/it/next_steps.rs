@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::gate::cli::{demo, rooflint};
+use super::house::root;
 
 /// Runs a command that fails in a folder, and checks its code, error and help.
 fn refused(at: &Path, line: &str, code: i32, says: &[&str]) {
@@ -121,4 +122,43 @@ fn a_command_that_collects_more_counters_is_followed_by_what_reads_both() {
     assert!(brief.contains("; this collects it:\nncu "), "{brief}");
     let then = "\nThen         rooflint list.csv more.csv --device 'A100 SXM4 80GB'\n";
     assert!(brief.contains(then), "{brief}");
+
+    // What was collected before is not overwritten.
+    std::fs::rename(at.join("list.csv"), at.join("more.csv")).unwrap();
+    let brief = rooflint(at, &["more.csv", "--device", "A100 SXM4 80GB"]).out;
+    assert!(brief.contains(" APP > more-2.csv\n"), "{brief}");
+    let then = "\nThen         rooflint more.csv more-2.csv --device 'A100 SXM4 80GB'\n";
+    assert!(brief.contains(then), "{brief}");
+    let inspected = rooflint(at, &["inspect", "more.csv"]).out;
+    assert!(inspected.contains("> more-2.csv"), "{inspected}");
+}
+
+/// Times and metrics of nvprof are of two runs, which are read together.
+#[test]
+fn what_nvprof_collects_is_followed_by_what_reads_it_with_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let with = |fixture: &str, collected: &str| {
+        std::fs::copy(root().join("fixtures").join(fixture), at.join("metrics.csv")).unwrap();
+        let brief = rooflint(at, &["metrics.csv"]).out;
+        assert!(brief.contains(&format!(" --log-file {collected} APP\n")), "{brief}");
+        brief
+    };
+    let brief = with("nvprof_metrics/p100.csv", "trace.csv");
+    assert!(brief.contains("\nThen         rooflint metrics.csv trace.csv\n"), "{brief}");
+    with("nvprof_trace/p100-cuda8.csv", "metrics-2.csv");
+}
+
+/// A report with all counters of the kernels that nothing explains is read alone: it may have other launches.
+#[test]
+fn a_report_that_says_why_is_followed_by_what_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let fixture = root().join("fixtures/advice/pooling.csv");
+    for (file, report) in [("pooling.csv", "why"), ("why.csv", "why-2")] {
+        std::fs::copy(&fixture, at.join(file)).unwrap();
+        let brief = rooflint(at, &[file]).out;
+        assert!(brief.contains(&format!(" -o {report} APP\n")), "{brief}");
+        assert!(brief.contains(&format!("\nThen         rooflint {report}.ncu-rep\n")), "{brief}");
+    }
 }

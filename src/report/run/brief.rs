@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::entry::{Entry, entries};
 use super::sentence::{ROOM_OF_RUN, sentence, within};
 use super::timeline::OverTime;
-use crate::analysis::{Analysis, DeviceUse, Kernel, NameFilter, State, Supply};
+use crate::analysis::{Analysis, DeviceUse, Kernel, NameFilter, State, Supply, free_name};
 use crate::model::{Profiler, Source};
 use crate::plain;
 use crate::report::Report;
@@ -387,7 +387,7 @@ fn waits(analysis: &Analysis, listed: &[Entry<'_>]) -> Option<Missing> {
         open.iter().copied().filter(|one| longest_wait(one.kernel).is_none()).collect();
     if !blank.is_empty() {
         let what = format!("what the warps of {} wait for", ranks(&blank));
-        return Some(Missing { what, remedy: Remedy::Command(why(&blank)) });
+        return Some(Missing { what, remedy: Remedy::Command(why(&blank, &analysis.sources)) });
     }
     // No table of Nsight Compute that is read has lines of code.
     let told = open.iter().filter_map(|one| {
@@ -421,14 +421,15 @@ fn longest_wait(kernel: &Kernel) -> Option<(&'static str, f64)> {
 }
 
 /// The command that shows what the warps of kernels wait for.
-fn why(entries: &[&Entry<'_>]) -> String {
+fn why(entries: &[&Entry<'_>], beside: &[Source]) -> String {
     let mut names: Vec<NameFilter> = Vec::new();
     for entry in entries {
         let kernel = entry.kernel;
         let name = NameFilter::of_kernel(&kernel.full_name, kernel.operator.as_deref());
         names.extend(name.filter(|name| !names.contains(name)));
     }
-    format!("ncu --set full --import-source yes {}-o why APP", filter(&names))
+    let report = free_name(beside, "why");
+    format!("ncu --set full --import-source yes {}-o {report} APP", filter(&names))
 }
 
 #[cfg(test)]

@@ -142,17 +142,26 @@ fn drawn(report: &Report<'_>, brief: &Brief<'_>, room: Room, style: &Style) -> D
     document
 }
 
-/// The command that reads exports of Nsight Compute with the counters that another command collects; none where that
-/// prints a command, or has what it collects in another format.
+/// The command that reads what another command collects: with the exports where it completes them, alone where it is a
+/// report of some kernels with all counters. None where that prints a command, or is of another profiler.
 fn joined(analysis: &Analysis, command: &str) -> Option<String> {
     /// More are a folder or a pattern, which is written in fewer words.
     const FILES: usize = 3;
-    let (_, more) = command.rsplit_once(" > ")?;
-    let sources = &analysis.sources;
-    let is_joined = sources.iter().all(|source| source.profiler == Profiler::NsightCompute);
-    let files: Vec<String> = sources.iter().map(|source| plain::file(&source.path)).collect();
     let device = analysis.device_options();
-    (is_joined && files.len() <= FILES && command.starts_with("ncu "))
+    let (profiler, more) = if command.starts_with("ncu ") {
+        let options = command.strip_suffix(" APP");
+        if let Some((_, report)) = options.and_then(|options| options.rsplit_once(" -o ")) {
+            return Some(format!("rooflint {report}.ncu-rep{device}"));
+        }
+        (Profiler::NsightCompute, command.rsplit_once(" > ")?.1)
+    } else {
+        let (_, rest) = command.strip_prefix("nvprof ")?.split_once(" --log-file ")?;
+        (Profiler::Nvprof, rest.split(' ').next()?)
+    };
+    let sources = &analysis.sources;
+    let is_joined = sources.iter().all(|source| source.profiler == profiler);
+    let files: Vec<String> = sources.iter().map(|source| plain::file(&source.path)).collect();
+    (is_joined && files.len() <= FILES)
         .then(|| format!("rooflint {} {more}{device}", files.join(" ")))
 }
 
