@@ -1,10 +1,8 @@
-//! Runs one fuzz target under libFuzzer: the one that `ROOFLINT_FUZZ` names. With `ROOFLINT_FUZZ_CHANGED` it writes the
-//! changed inputs of the target into that folder instead.
+//! Runs one fuzz target under libFuzzer: the one that `ROOFLINT_FUZZ` names.
 #![no_main]
 
 use std::sync::OnceLock;
 
-mod changed;
 mod targets;
 
 use targets::{TARGETS, Target};
@@ -21,13 +19,6 @@ libfuzzer_sys::fuzz_target!(
             }
             std::process::exit(0);
         };
-        if let Some(folder) = std::env::var_os("ROOFLINT_FUZZ_CHANGED") {
-            let written = changed::write(target, folder.as_ref());
-            if let Err(cause) = &written {
-                eprintln!("{}: {cause}", target.name);
-            }
-            std::process::exit(written.is_err().into());
-        }
         let _ = TARGET.set(target);
     },
     |data: &[u8]| {

@@ -1,5 +1,6 @@
-//! The fuzz targets without a fuzzer: with the corpora of the repository, and with random bytes.
+//! The fuzz targets without a fuzzer: with the corpora of the repository, with changed inputs, and with random bytes.
 
+mod changed;
 #[path = "../../fuzz/targets/mod.rs"]
 mod targets;
 
@@ -40,16 +41,45 @@ fn every_format_has_a_target() {
     }
 }
 
+/// What the fuzzer starts from, as a target takes it.
+fn inputs(target: &Target) -> Vec<(PathBuf, Vec<u8>)> {
+    let read = |path: PathBuf| {
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.truncate(target.longest);
+        (path, bytes)
+    };
+    let inputs: Vec<_> = corpus(target).into_iter().map(read).collect();
+    assert!(!inputs.is_empty(), "{} has no corpus", target.name);
+    inputs
+}
+
+/// Whether a target holds for an input; what it panicked with is printed.
+fn survives(target: &Target, bytes: &[u8]) -> bool {
+    std::panic::catch_unwind(|| (target.run)(bytes)).is_ok()
+}
+
 #[test]
 fn nothing_that_the_fuzzer_knows_makes_a_target_fail() {
     for target in TARGETS {
-        let corpus = corpus(target);
-        assert!(!corpus.is_empty(), "{} has no corpus", target.name);
-        for path in corpus {
-            let mut bytes = std::fs::read(&path).unwrap();
-            bytes.truncate(target.longest);
-            let run = std::panic::catch_unwind(|| (target.run)(&bytes));
-            assert!(run.is_ok(), "{} fails with {}", target.name, path.display());
+        for (path, bytes) in inputs(target) {
+            assert!(survives(target, &bytes), "{} fails with {}", target.name, path.display());
+        }
+    }
+}
+
+/// So many for each target as `ROOFLINT_CHANGED_INPUTS` says.
+#[test]
+fn changed_inputs_make_no_target_fail() {
+    let asked = std::env::var("ROOFLINT_CHANGED_INPUTS").ok();
+    let count: usize = asked.and_then(|asked| asked.parse().ok()).unwrap_or(30);
+    for target in TARGETS {
+        let seeds = inputs(target).into_iter().map(|(_, bytes)| bytes).collect();
+        for (number, bytes) in changed::inputs(target, seeds).take(count).enumerate() {
+            if !survives(target, &bytes) {
+                let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(target.name);
+                std::fs::write(&kept, bytes).unwrap();
+                panic!("{} fails with changed input {number}, {}", target.name, kept.display());
+            }
         }
     }
 }

@@ -1,12 +1,7 @@
-//! Changed inputs for the short run, the same each time: libFuzzer's own follow what it sees of the program, in which the
-//! keys of hash maps and the steps of threads have a part.
+//! Changed inputs for the fuzz targets, the same each time: libFuzzer's own follow what it sees of the program, in which
+//! the keys of hash maps and the steps of threads have a part.
 
-use std::path::{Path, PathBuf};
-
-use crate::targets::Target;
-
-/// How many inputs a target gets.
-const COUNT: usize = 600;
+use super::targets::Target;
 
 /// Most changes of an input: many little ones end in a refusal.
 const CHANGES: usize = 4;
@@ -30,19 +25,10 @@ const NUMBERS: [&str; 12] = [
     "",
 ];
 
-/// Writes the changed inputs of a target into a folder, numbered.
-pub(crate) fn write(target: &Target, folder: &Path) -> std::io::Result<()> {
-    let mut seeds = Vec::new();
-    let corpus = Path::new("fuzz/corpus").join(target.name);
-    for path in target.seeds.iter().map(PathBuf::from).chain([corpus]).flat_map(files) {
-        let mut bytes = std::fs::read(path)?;
-        bytes.truncate(target.longest);
-        seeds.push(bytes);
-    }
-    std::fs::create_dir_all(folder)?;
-    for number in 0..COUNT {
-        let name =
-            target.name.bytes().fold(0, |sum: u64, byte| sum.rotate_left(5) ^ u64::from(byte));
+/// Changed inputs of a target without end, made of these, which are not none; each has its number.
+pub(super) fn inputs(target: &Target, seeds: Vec<Vec<u8>>) -> impl Iterator<Item = Vec<u8>> {
+    let name = target.name.bytes().fold(0, |sum: u64, byte| sum.rotate_left(5) ^ u64::from(byte));
+    (0..).map(move |number: usize| {
         let mut random = fastrand::Rng::with_seed(name ^ (number as u64) << 40);
         let mut bytes = seeds[number % seeds.len()].clone();
         for _ in 0..random.usize(1..=CHANGES) {
@@ -50,17 +36,8 @@ pub(crate) fn write(target: &Target, folder: &Path) -> std::io::Result<()> {
             change(&mut bytes, other, &mut random);
         }
         bytes.truncate(target.longest);
-        std::fs::write(folder.join(format!("{number:03}")), bytes)?;
-    }
-    Ok(())
-}
-
-/// The files of a folder and of its folders, or the file itself.
-fn files(path: PathBuf) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(&path) else { return vec![path] };
-    let mut files: Vec<PathBuf> = entries.flatten().flat_map(|entry| files(entry.path())).collect();
-    files.sort();
-    files
+        bytes
+    })
 }
 
 /// Changes something: bytes, a number, lines, or a part that another input has.
