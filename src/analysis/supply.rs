@@ -292,9 +292,9 @@ mod tests {
             ..Source::default()
         };
         let bytes = &[&NEEDS[1]];
-        assert!(command_for(&columns(&["Sil(ns)", "FLOPs"]), bytes, None).is_some());
-        assert!(command_for(&columns(&["Sil(ns)", "Bytes"]), bytes, None).is_some());
-        assert_eq!(command_for(&columns(&["Sil(ns)", "Bytes", "Params"]), bytes, None), None);
-        assert_eq!(command_for(&columns(&["sil"]), &[&NEEDS[0]], None), None);
+        assert!(command_for(&columns(&["Sil(ns)", "FLOPs"]), bytes, None, &[]).is_some());
+        assert!(command_for(&columns(&["Sil(ns)", "Bytes"]), bytes, None, &[]).is_some());
+        assert_eq!(command_for(&columns(&["Sil(ns)", "Bytes", "Params"]), bytes, None, &[]), None);
+        assert_eq!(command_for(&columns(&["sil"]), &[&NEEDS[0]], None, &[]), None);
     }
 }
