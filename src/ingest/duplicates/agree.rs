@@ -1,6 +1,6 @@
 //! Whether two launches are the same one, by their heads and figures.
 
-use super::{AGREES, Which, name_forms, print, step, time};
+use super::{AGREES, Which, name_forms, picoseconds, print, step, time};
 use crate::model::{Head, Origin, OriginKind, Profile, Quantity};
 
 /// The same for shares that are almost zero.
@@ -53,12 +53,14 @@ pub(super) fn agree(profile: &Profile, one: usize, two: usize, which: Which) -> 
     let step_of = |quantity| step_of(profile, rows, quantity);
     let (time, other_time) = (time(profile, one), time(profile, two));
     let is_other_form = format(one) != format(two) || time.xor(other_time).is_some();
+    // The last digit of a page whose times are in seconds.
+    let coarse = picoseconds(step_of(Quantity::Duration));
     // Pages of one report in two units: one rounds, the other does not.
     let is_other_unit = time.zip(other_time).is_some_and(|(time, other)| {
-        time != other && (time == print(time)) != (other == print(other))
+        time != other && (coarse > 0 || (time == print(time)) != (other == print(other)))
     });
     if which == Which::All && (is_other_form || is_other_unit) {
-        let near = |time: i64, other: i64| (time - other).abs() * 2 <= step(time) + 1;
+        let near = |time: i64, other: i64| (time - other).abs() * 2 <= step(time).max(coarse) + 1;
         return time.zip(other_time).is_none_or(|(time, other)| near(time, other))
             && share_that_agrees(profile, one, two).map_or(time == other_time, |share| {
                 share >= if is_other_form { MOST } else { 1.0 }

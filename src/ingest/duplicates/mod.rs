@@ -285,6 +285,11 @@ fn compare(profile: &Profile, which: Which, keys: &Keys) -> (Vec<Group>, HashMap
     let mut twins: HashMap<u32, u32> = HashMap::new();
     let times = if which == Which::All { printed_times(profile) } else { Vec::new() };
     let some_round = times.iter().any(|times| *times != Times::Exact);
+    let is_coarse = |source: u16| {
+        which == Which::All
+            && profile.sources[usize::from(source)].steps.contains_key(&Quantity::Duration)
+    };
+    let some_coarse = (0..profile.sources.len()).any(|source| is_coarse(source as u16));
     for row in order(profile, &times) {
         let head = profile.launches.head(row as usize);
         // Rows of sums have no number of a launch; `sums` compares them.
@@ -314,11 +319,12 @@ fn compare(profile: &Profile, which: Which, keys: &Keys) -> (Vec<Group>, HashMap
                 }
             }
         }
-        if some_round {
+        if some_round || some_coarse {
             twin = twin.or_else(|| {
                 let may_differ = times[usize::from(head.source)] != Times::Exact;
                 let printed = may_differ.then(|| same_print(&by_print, key, time)).flatten();
-                printed.filter(is_it)
+                let any = || by_print.get(&(key, None)).copied().filter(|_| is_coarse(head.source));
+                printed.filter(is_it).or_else(|| any().filter(is_it))
             });
             for print in [time.map(print), None] {
                 by_print.entry((key, print)).or_insert(row);
@@ -372,12 +378,14 @@ fn order(profile: &Profile, times: &[Times]) -> Vec<u32> {
             Quantity::all().filter(|quantity| has(*quantity)).count()
         });
     }
-    // A page in larger units has fewer digits.
+    // A page in larger units has fewer digits: of times, then of bytes.
     let coarse = |source: usize| {
-        let steps = profile.sources[source].steps.values();
-        steps.fold(0.0_f64, |all, step| all.max(*step)) as u64
+        let steps = &profile.sources[source].steps;
+        let time = steps.get(&Quantity::Duration).copied().unwrap_or_default();
+        let bytes = steps.values().fold(0.0_f64, |all, step| all.max(*step));
+        (picoseconds(time), bytes as u64)
     };
-    let coarse: Vec<u64> = (0..profile.sources.len()).map(coarse).collect();
+    let coarse: Vec<(i64, u64)> = (0..profile.sources.len()).map(coarse).collect();
     rows.sort_by_key(|row| {
         let source = source(*row);
         let figures = Reverse(figures[source]);
@@ -429,12 +437,17 @@ fn have_grids(profile: &Profile) -> bool {
 /// Longer times count as this one, in picoseconds: 27 days. A clock in the place of a duration is longer.
 const LONGEST: i64 = i64::MAX / 4;
 
+/// Seconds in picoseconds.
+fn picoseconds(time: f64) -> i64 {
+    ((time * 1e12).round() as i64).min(LONGEST)
+}
+
 /// The time in picoseconds: a profiler's clock is coarser, a number's last digit finer. What is a whole nanosecond but
 /// for a hundred-millionth was computed from cycles and their rate.
 pub(super) fn time(profile: &Profile, row: usize) -> Option<i64> {
     const COMPUTED: i64 = 100_000_000;
     let (time, _) = profile.launches.get(row, Quantity::Duration)?;
-    let time = ((time * 1e12).round() as i64).min(LONGEST);
+    let time = picoseconds(time);
     let whole = (time + 500) / 1000 * 1000;
     Some(if (time - whole).abs() <= whole / COMPUTED { whole } else { time })
 }

@@ -50,6 +50,51 @@ fn what_is_repeated_is_counted_in_launches() {
     assert_eq!(found.launches.len(), 2);
 }
 
+/// A kernel of a second has all times printed in seconds, with whole microseconds.
+#[test]
+fn a_page_in_seconds_beside_the_page_in_base_units_is_counted_once() {
+    const HEADER: &str = "ID,Process ID,Kernel Name,Block Size,Grid Size,Device,CC,gpu__time_duration.sum,\
+                          dram__bytes_read.sum,dram__bytes_write.sum\n";
+    let page = |[time, bytes]: [&str; 2], rows: [[&str; 3]; 3]| {
+        let rows = rows.iter().enumerate().map(|(id, [time, read, write])| {
+            format!("{id},100,k{id},\"(256, 1, 1)\",\"(1024, 1, 1)\",0,9.0,{time},{read},{write}\n")
+        });
+        format!("{HEADER},,,,,,,{time},{bytes},{bytes}\n{}", rows.collect::<String>())
+    };
+    let exact = [
+        ["1234567123", "1000500000123", "500250000123"],
+        ["1600", "512345", "256123"],
+        ["480", "10234", "0"],
+    ];
+    let seconds = [
+        ["1.234567", "1000.500000", "500.250000"],
+        ["0.000002", "0.000512", "0.000256"],
+        ["0.000000", "0.000010", "0.000000"],
+    ];
+    let base = page(["ns", "byte"], exact);
+    let auto = |rows| page(["second", "Gbyte"], rows);
+    let read = |pages: &[(&str, &str)]| {
+        let inputs: Vec<_> =
+            pages.iter().map(|(name, text)| crate::ingest::Input::text(name, text)).collect();
+        crate::ingest::read(&inputs, &crate::ingest::Options::default()).unwrap()
+    };
+    let (base, rounded) = (("base.csv", &*base), auto(seconds));
+    let rounded = ("auto.csv", &*rounded);
+    for pages in [[base, rounded], [rounded, base]] {
+        let both = read(&pages);
+        let times: Vec<_> = both.iter().map(|launch| launch.value(Quantity::Duration)).collect();
+        assert_eq!(times, [1_234_567_123.0, 1600.0, 480.0].map(|time| Some(time * 1e-9)));
+        assert_eq!(both.notes.len(), 1, "{:?}", both.notes);
+    }
+    let clues = &read(&[rounded]).sources[0].clues;
+    let clue = "2 launches have times rounded by more than 1%, 1 of them to zero: the unit is too large; export with --print-units base";
+    assert!(clues.iter().any(|one| one == clue), "{clues:?}");
+    // Another run: one launch took more than any rounding makes of it.
+    let mut slower = seconds;
+    slower[1][0] = "0.000004";
+    assert_eq!(read(&[base, ("auto.csv", &*auto(slower))]).launches.len(), 6);
+}
+
 fn left(rows: &[(u16, u32, u32, f64, Option<f64>)], which: Which) -> (usize, Vec<String>) {
     let mut profile = profile(rows);
     leave_out(&mut profile, which);

@@ -36,6 +36,10 @@ pub(super) struct Seen {
     pub(super) ranges: u64,
     /// Launches of which bytes were rounded to zero.
     pub(super) rounded: u64,
+    /// Launches of which the time was rounded by more than a hundredth of it.
+    pub(super) coarse: u64,
+    /// Those of which it was rounded to zero.
+    pub(super) instant: u64,
     /// The counters of launches that another file may complete.
     parts: Parts,
 }
@@ -49,6 +53,8 @@ impl Seen {
         self.inconsistent += other.inconsistent;
         self.ranges += other.ranges;
         self.rounded += other.rounded;
+        self.coarse += other.coarse;
+        self.instant += other.instant;
     }
 }
 
@@ -164,6 +170,16 @@ impl Row {
             let launches = counted(self.seen.rounded, "launch has", "launches have");
             reading.source.clues.push(format!(
                 "{launches} zero bytes in a unit too large to tell: they are missing; export with --print-units base"
+            ));
+        }
+        if self.seen.coarse > 0 {
+            let launches = counted(self.seen.coarse, "launch has a time", "launches have times");
+            let zeros = match self.seen.instant {
+                0 => String::new(),
+                instant => format!(", {instant} of them to zero"),
+            };
+            reading.source.clues.push(format!(
+                "{launches} rounded by more than 1%{zeros}: the unit is too large; export with --print-units base"
             ));
         }
         if self.seen.inconsistent > 0 {

@@ -10,11 +10,15 @@ use crate::model::Quantity;
 /// Amounts of up to this many bytes may be printed as zero: half of the last digit where gigabytes have six decimals.
 const FINE: f64 = 500.0;
 
-/// Of a larger amount on the other side of device memory, what was rounded away is so small a share.
+/// Profilers count whole nanoseconds: times are exact where more is printed. In seconds.
+const EXACT: f64 = 1.5e-9;
+
+/// Of a larger amount on the other side of device memory, what was rounded away is so small a share; of a time, too.
 const NOTHING: f64 = 0.01;
 
 /// The columns that amounts are printed in; reads and writes add up where there is none of all bytes.
-const AMOUNTS: [(Quantity, &[Raw]); 6] = [
+const AMOUNTS: [(Quantity, &[Raw]); 7] = [
+    (Quantity::Duration, &[Raw::TimeSum]),
     (Quantity::DramBytes, &[Raw::DramBytes]),
     (Quantity::DramBytes, &[Raw::DramRead, Raw::DramWrite]),
     (Quantity::DramReadBytes, &[Raw::DramRead]),
@@ -36,7 +40,7 @@ pub(super) struct Column {
     pub(super) launches: u64,
     /// Decimals of its cells, where they are known.
     decimals: Option<u8>,
-    /// The largest amount that is printed as zero, where that is more than a few bytes.
+    /// The largest amount that is printed as zero, where that is more than a few bytes or a nanosecond.
     hidden: Option<f64>,
     /// The position among the columns of the same metric before it.
     pub(super) twin: Option<usize>,
@@ -106,17 +110,20 @@ impl Column {
     }
 
     fn find_hidden(&mut self) {
-        self.hidden = self.step().map(|step| step / 2.0).filter(|most| *most > FINE);
+        let is_time = self.dimension == Dimension::Time;
+        self.hidden = self.step().map(|step| step / 2.0).filter(|most| is_time || *most > FINE);
     }
 
-    /// The last printed digit of bytes in a unit with a prefix.
+    /// The last printed digit of bytes in a unit with a prefix, or of times in one that hides nanoseconds.
     fn step(&self) -> Option<f64> {
-        match self.scale {
-            Scale::Factor(factor) if factor > 1.0 && self.dimension == Dimension::Bytes => {
-                Some(factor * 10_f64.powi(-i32::from(self.decimals?)))
-            }
-            _ => None,
-        }
+        let Scale::Factor(factor) = self.scale else { return None };
+        let step = factor * 10_f64.powi(-i32::from(self.decimals?));
+        let is_coarse = match self.dimension {
+            Dimension::Bytes => factor > 1.0,
+            Dimension::Time => self.slot == Raw::TimeSum as usize && step > EXACT,
+            _ => false,
+        };
+        is_coarse.then_some(step)
     }
 }
 
@@ -135,12 +142,18 @@ pub(super) fn steps(columns: &[Column]) -> BTreeMap<Quantity, f64> {
 }
 
 /// Takes back zeros of a launch that the unit of their column makes of more than a few bytes: they are missing. One side of
-/// device memory is as good as zero beside the other if that is much larger.
+/// device memory is as good as zero beside the other if that is much larger. Times that are rounded much are counted.
 pub(super) fn take_back_rounded(row: &mut Row, columns: &mut [Column]) {
     let mut is_rounded = false;
     for column in columns {
         let Some(most) = column.hidden else { continue };
-        if row.raw.slot(column.slot) != Some(0.0) {
+        let value = row.raw.slot(column.slot);
+        if column.dimension == Dimension::Time {
+            row.seen.coarse += u64::from(value.is_some_and(|time| most > NOTHING * time));
+            row.seen.instant += u64::from(value == Some(0.0));
+            continue;
+        }
+        if value != Some(0.0) {
             continue;
         }
         let other = match column.slot {
