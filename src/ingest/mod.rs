@@ -62,6 +62,7 @@ mod steps;
 mod sums;
 mod timeline;
 mod too_long;
+mod total_rows;
 mod trace_parts;
 mod traced_twice;
 mod workload;
@@ -272,6 +273,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
             .help("run `rooflint formats` to see what can be read"));
     }
     passes::join(&mut profile, beside.passes);
+    total_rows::leave_out(&mut profile);
     workload::join_times(&mut profile);
     trace_parts::leave_out(&mut profile);
     // Before launches are compared by their numbers: tables of one trace in another order share some by chance.

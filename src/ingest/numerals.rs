@@ -58,6 +58,19 @@ impl Numerals {
         Self { decimal, certain, grouped }
     }
 
+    /// How many digits a number has before its exponent, and the power of ten of the last one: 6 and 6 in `1.50031E+11`.
+    /// `None` where all are written.
+    pub(super) fn before_exponent(self, cell: &[u8]) -> Option<(usize, i32)> {
+        let at = cell.iter().position(|byte| matches!(byte, b'e' | b'E'))?;
+        let (mantissa, exponent) = (&cell[..at], std::str::from_utf8(&cell[at + 1..]).ok()?);
+        let is_digit = |byte: &&u8| byte.is_ascii_digit();
+        let digits = mantissa.iter().filter(is_digit).count();
+        let mark = mantissa.iter().position(|byte| *byte == self.decimal_mark());
+        let decimals = mark.map_or(0, |mark| mantissa[mark..].iter().filter(is_digit).count());
+        let exponent: i32 = exponent.trim_end().parse().ok()?;
+        (digits > 0).then_some((digits, exponent.checked_sub(i32::try_from(decimals).ok()?)?))
+    }
+
     /// Reads a cell; `None` is one of the ways to write "missing", of which none is zero.
     ///
     /// # Errors
@@ -313,6 +326,26 @@ mod tests {
             assert_eq!(numerals.parse(bad.as_bytes()), Err(NotANumber), "{bad:?}");
         }
         assert_eq!(numerals.parse(b"0"), Ok(Some(0.0)));
+    }
+
+    #[test]
+    fn digits_before_an_exponent_say_how_much_is_known() {
+        let of = |decimal, cell: &str| {
+            Numerals::new(decimal, true, false).before_exponent(cell.as_bytes())
+        };
+        let point = DecimalSign::Point;
+        for (cell, expected) in [
+            ("1.50031E+11", Some((6, 6))),
+            ("15e3", Some((2, 3))),
+            ("1.5e-3 ", Some((2, -4))),
+            ("150000000000", None),
+            ("E+11", None),
+            ("1.5E", None),
+            ("1.5E-2147483648", None),
+        ] {
+            assert_eq!(of(point, cell), expected, "{cell}");
+        }
+        assert_eq!(of(DecimalSign::Comma, "1,50031E+11"), Some((6, 6)));
     }
 
     #[test]

@@ -221,7 +221,12 @@ impl Sums {
 fn is_same(profile: &Profile, one: usize, two: usize) -> bool {
     let launches = &profile.launches;
     let [first, second] = [one, two].map(|row| launches.head(row));
-    let row = |head: &Head| (head.name, head.operator, head.shape, head.device, head.count);
+    // Rows of a mapping that differ in any column have other numbers.
+    let number = |head: &Head| {
+        (profile.sources[usize::from(head.source)].format == "mapped").then_some(head.id)
+    };
+    let row =
+        |head: &Head| (head.name, head.operator, head.shape, head.device, head.count, number(head));
     row(&first) == row(&second)
         && launches.quantities().all(|quantity| {
             let value = |row| launches.get(row, quantity).map(|(value, _)| value);

@@ -117,6 +117,11 @@ impl Names {
         (0..self.len()).map(|at| self.texts.get(at))
     }
 
+    /// Returns the ids of the texts of which this holds.
+    pub(crate) fn ids(&self, is_it: impl Fn(&str) -> bool) -> impl Iterator<Item = NameId> {
+        (0..self.len()).filter(move |at| is_it(self.texts.get(*at))).map(|at| NameId(at as u32))
+    }
+
     /// Returns the text of an id.
     ///
     /// # Panics

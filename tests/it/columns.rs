@@ -236,7 +236,7 @@ fn every_column_of_the_launch_table_leads_back_to_the_same_launch() {
 #[test]
 fn the_columns_that_tell_a_launch_table_are_always_written() {
     let mut profile = Profile::default();
-    profile.sources.push(Source::default());
+    profile.sources.push(Source { path: "run.csv".to_owned(), ..Source::default() });
     profile.launches.push(Head { count: 1, ..Head::default() }, &Values::default());
     let written = Table::of(&profile).csv();
     assert_eq!(read(&written).launches.len(), 1);

@@ -225,6 +225,18 @@ fn a_row_that_a_lost_line_end_joined_to_another_is_counted() {
     assert_eq!(launches(&read("trace.csv", &inner)), launches(&whole));
 }
 
+/// Below a launch table, too, spreadsheets leave blank lines, and sums that name nothing.
+#[test]
+fn rows_that_name_nothing_are_no_launches() {
+    let header =
+        "source,source_format,kernel,device_ordinal,launches,grid_x,threads_per_block,duration_s\n";
+    let rows = "a.csv,ncu-wide,k,0,1,8,256,0.5\n,,,,,,,\n,,,,1,,,0.5\n";
+    let found = read("launches.csv", &format!("{header}{rows}"));
+    assert_eq!(launches(&found), 1);
+    let source = &found.sources[0];
+    assert_eq!((source.skips.count, source.other_lines), (1, 1));
+}
+
 #[test]
 fn a_row_of_totals_is_no_kernel() {
     let text = fixture("nsys_sum/h100-cuda_gpu_kern_sum.csv");

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use self::agree::{agree, are_apart, counts_other_parts};
 use super::name_forms;
 use super::runs::{adopt_advice, describe};
-use crate::model::{Head, NameId, Profile, Quantity, Values};
+use crate::model::{Head, NameId, OriginKind, Profile, Quantity, Values};
 use crate::plain::counted;
 
 /// Two prints of one figure differ by less than this share: percentages have two decimals.
@@ -197,6 +197,8 @@ fn cut_off(
 ) -> Option<(u32, u32)> {
     /// Fewer launches that are the same may be so by chance.
     const FEWEST: usize = 4;
+    /// A time of cycles differs from the measured one by less than this part of it.
+    const OF_CYCLES: i64 = 50;
     let known: HashMap<Key, u32> =
         first.rows.iter().map(|row| (keys.of(profile, *row as usize), *row)).collect();
     let whole_of = |row: u32| known.get(&keys.of(profile, row as usize)).copied();
@@ -212,6 +214,10 @@ fn cut_off(
         |row: u32, quantity| profile.launches.get(row as usize, quantity).map(|(value, _)| value);
     let times = [*cut, whole].map(|row| time(profile, row as usize));
     let is_same_time = match times {
+        // Cut off between cycles and time, it has that of the cycles, at a clock that is rounded.
+        [Some(one), Some(two)] if is_computed(profile, *cut as usize) => {
+            (one - two).abs() <= two / OF_CYCLES
+        }
         [Some(one), Some(two)] => one == two,
         // What was cut off before its time lacks that.
         [None, Some(_)] => true,
@@ -220,6 +226,7 @@ fn cut_off(
     // Sums of fewer counters are smaller, and nothing is larger.
     let is_part =
         Quantity::all().all(|quantity| match (get(*cut, quantity), get(whole, quantity)) {
+            (Some(_), Some(_)) if quantity == Quantity::Duration => true,
             (Some(cut), Some(whole)) => cut <= whole * (1.0 + AGREES),
             (Some(_), None) => false,
             (None, _) => true,
@@ -343,7 +350,9 @@ fn printed_times(profile: &Profile) -> Vec<Times> {
     let mut all = vec![Times::Missing; profile.sources.len()];
     for row in 0..profile.launches.len() {
         let of_source = &mut all[usize::from(profile.launches.run(row).0)];
-        let Some(time) = time(profile, row) else { continue };
+        let Some(time) = time(profile, row).filter(|_| !is_computed(profile, row)) else {
+            continue;
+        };
         if time != print(time) {
             *of_source = Times::Exact;
         } else if *of_source == Times::Missing {
@@ -371,13 +380,17 @@ fn order(profile: &Profile, times: &[Times]) -> Vec<u32> {
         rows.sort_by_key(|row| (is_bare(*row), Reverse(launches[source(*row)])));
         return rows;
     }
-    let mut figures: Vec<Option<usize>> = vec![None; profile.sources.len()];
+    let figures = |row: u32| {
+        let has = |quantity: &Quantity| profile.launches.get(row as usize, *quantity).is_some();
+        Quantity::all().filter(has).count()
+    };
+    // Those of the first launch, and of the last: a file that was cut off there has fewer.
+    let mut ends: Vec<Option<[u32; 2]>> = vec![None; profile.sources.len()];
     for row in &rows {
-        figures[source(*row)].get_or_insert_with(|| {
-            let has = |quantity| profile.launches.get(*row as usize, quantity).is_some();
-            Quantity::all().filter(|quantity| has(*quantity)).count()
-        });
+        ends[source(*row)].get_or_insert([*row; 2])[1] = *row;
     }
+    let ends: Vec<[usize; 2]> =
+        ends.into_iter().map(|ends| ends.map_or([0; 2], |ends| ends.map(figures))).collect();
     // A page in larger units has fewer digits: of times, then of bytes.
     let coarse = |source: usize| {
         let steps = &profile.sources[source].steps;
@@ -388,8 +401,8 @@ fn order(profile: &Profile, times: &[Times]) -> Vec<u32> {
     let coarse: Vec<(i64, u64)> = (0..profile.sources.len()).map(coarse).collect();
     rows.sort_by_key(|row| {
         let source = source(*row);
-        let figures = Reverse(figures[source]);
-        (is_bare(*row), times[source], coarse[source], figures, Reverse(launches[source]))
+        let [first, last] = ends[source].map(Reverse);
+        (is_bare(*row), times[source], coarse[source], first, Reverse(launches[source]), last)
     });
     rows
 }
@@ -436,6 +449,12 @@ fn have_grids(profile: &Profile) -> bool {
 
 /// Longer times count as this one, in picoseconds: 27 days. A clock in the place of a duration is longer.
 const LONGEST: i64 = i64::MAX / 4;
+
+/// Whether a launch has no time of its own, but one of its cycles.
+fn is_computed(profile: &Profile, row: usize) -> bool {
+    let time = profile.launches.get(row, Quantity::Duration);
+    time.is_some_and(|(_, origin)| profile.origins.get(origin).kind == OriginKind::Derived)
+}
 
 /// Seconds in picoseconds.
 fn picoseconds(time: f64) -> i64 {

@@ -95,6 +95,35 @@ fn a_page_in_seconds_beside_the_page_in_base_units_is_counted_once() {
     assert_eq!(read(&[base, ("auto.csv", &*auto(slower))]).launches.len(), 6);
 }
 
+/// The last launch has cycles and a clock, of which its time is computed: 2,000 ÷ 1.98 GHz = 1.01 µs for 1.02 µs.
+#[test]
+fn a_page_that_was_cut_off_before_a_time_is_a_copy() {
+    const HEADER: &str = "ID,Process ID,Kernel Name,Block Size,Grid Size,Device,CC,Section Name,Metric Name,Metric Unit,Metric Value\n";
+    let metrics = [
+        ("SM Frequency", "Ghz", "1.98"),
+        ("Elapsed Cycles", "cycle", "2000"),
+        ("Duration", "us", "1.02"),
+        ("DRAM Throughput", "%", "12.5"),
+    ];
+    let mut lines = Vec::new();
+    for id in 0..7 {
+        lines.extend(metrics.iter().map(|(name, unit, value)| {
+            format!("{id},100,k,\"(32, 1, 1)\",\"(8, 1, 1)\",0,9.0,GPU Speed Of Light Throughput,{name},{unit},{value}\n")
+        }));
+    }
+    let page = |lines: &[String]| format!("{HEADER}{}", lines.concat());
+    let whole = page(&lines);
+    for cut in 21..=28 {
+        let part = page(&lines[..cut]);
+        let inputs = [("part.csv", &part), ("whole.csv", &whole)]
+            .map(|(name, text)| crate::ingest::Input::text(name, text));
+        let found = crate::ingest::read(&inputs, &crate::ingest::Options::default()).unwrap();
+        let time: f64 = found.iter().map(|launch| launch.value(Quantity::Duration).unwrap()).sum();
+        assert_eq!(found.launches.len(), 7, "{cut}: {:?}", found.notes);
+        assert!((time - 7.0 * 1.02e-6).abs() < 1e-12, "{cut}: {time}");
+    }
+}
+
 fn left(rows: &[(u16, u32, u32, f64, Option<f64>)], which: Which) -> (usize, Vec<String>) {
     let mut profile = profile(rows);
     leave_out(&mut profile, which);

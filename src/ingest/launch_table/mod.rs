@@ -184,7 +184,17 @@ impl Launches {
             let title = self.titles.get(at).map(String::as_str);
             reading.skip(line, title, text.trim(), fault.reason())
         })?;
-        if is_usable {
+        let mut filled = filled.peekable();
+        // A launch of a damaged report may have no name, but comes from there.
+        let is_nameless =
+            [&row.kernel, &row.operator, &row.source].into_iter().all(Option::is_none);
+        if is_nameless && filled.peek().is_none() {
+            // Spreadsheets leave such lines.
+            reading.source.other_lines += 1;
+        } else if is_usable && is_nameless {
+            reading.source.rows += 1;
+            reading.skip(line, Some("kernel"), "", "the row names no kernel")?;
+        } else if is_usable {
             let part = self.part(reading, &row)?;
             reading.turn_to(part);
             reading.current().rows += 1;

@@ -155,9 +155,11 @@ fn read_csv(
         if found != Found::Blank
             && let Some(header) = table.header(rows.row())
         {
+            let alike = std::mem::take(&mut table.alike);
             left_out = table.end(reading, left_out);
             rows.set_width(header.len());
             table = Table::new(reading, mapping, &header, numerals);
+            table.alike = alike;
             reading.begin_table(table.is_numbered());
             continue;
         }
@@ -426,6 +428,23 @@ mod tests {
         );
         let source = &profile.sources[0];
         assert_eq!((source.other_lines, source.skips.count, source.columns["b"]), (2, 0, 3));
+    }
+
+    /// Rows that differ in a column that is not mapped are of other layers; the table a second time is a copy.
+    #[test]
+    fn rows_of_sums_that_differ_anywhere_all_count() {
+        const MAP: &str = "[columns]\nkernel = 'name'\ntime = { column = 'dur', unit = 'us' }\n\
+                           launches = { column = 'n', values = 'total' }\n";
+        const HEADER: &str = "layer,name,dur,n\n";
+        for layers in [3_u64, 4] {
+            let row = |layer| format!("{layer},gemm,6,2\n");
+            let rows: String = (0..layers).map(row).collect();
+            for text in [format!("{HEADER}{rows}"), format!("{HEADER}{rows}{HEADER}{rows}")] {
+                let found = read(&text, MAP).unwrap();
+                let launches: u64 = found.iter().map(|one| u64::from(one.head.count)).sum();
+                assert_eq!(launches, 2 * layers, "{text}");
+            }
+        }
     }
 
     #[test]

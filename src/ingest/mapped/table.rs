@@ -1,5 +1,8 @@
 //! Rows of a mapped table turned into launches.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use super::mapping::{Filter, Instant, Mapping, Time, Value};
 use super::shape::ShapeAt;
 use super::units::exactly;
@@ -7,6 +10,7 @@ use super::{LeftOut, is_titled};
 use crate::ingest::numerals::is_missing;
 use crate::ingest::products::{is_product, lacks_products};
 use crate::ingest::rows::{Row, fields, unquoted};
+use crate::ingest::total_rows::is_of_sum;
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{DeviceHint, Head, HintId, Origin, OriginId, OriginKind, Quantity, Values};
 use crate::plain::counted;
@@ -37,6 +41,8 @@ pub(super) struct Table<'a> {
     sums: Option<(u64, String)>,
     /// Rows whose start and end leave no time, and the first such start.
     lengthless: Option<(u64, String)>,
+    /// The number of the first row of each text, of rows that stand for several launches.
+    pub(super) alike: HashMap<u64, u32>,
     /// Picoseconds of one in the last place of its starts and ends, where that is known.
     finest: Option<u128>,
     hints: Vec<(Vec<u8>, HintId)>,
@@ -60,15 +66,6 @@ fn both_sides(reading: &mut Reading<'_>, values: &[(&Value, Terms, OriginId)]) -
 
 /// The columns that add up to a quantity, each with its factor.
 type Terms = Vec<(f64, usize)>;
-
-/// Whether a row of this name is rather a sum or a mean of others than a kernel.
-fn is_of_sum(name: &[u8]) -> bool {
-    const NAMES: [&str; 8] =
-        ["total", "totals", "sum", "average", "avg", "mean", "overall", "grand total"];
-    let name = name.trim_ascii();
-    NAMES.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes()))
-        || (!name.is_empty() && name.iter().all(|byte| matches!(byte, b'-' | b'=' | b'_')))
-}
 
 /// Where the time of a row is.
 enum TimeAt<'a> {
@@ -182,6 +179,7 @@ impl<'a> Table<'a> {
             left_out: None,
             sums: None,
             lengthless: None,
+            alike: HashMap::new(),
             finest: None,
             hints: Vec::new(),
             filled: known.filter_map(|column| Some((column, found(column)?, 0))).collect(),
@@ -293,7 +291,7 @@ impl<'a> Table<'a> {
             id: self
                 .id
                 .and_then(|at| self.numerals.whole(row.cell(at)).ok().flatten())
-                .unwrap_or_else(|| u32::try_from(reading.source.rows).unwrap_or(u32::MAX)),
+                .unwrap_or_else(|| self.row_number(reading, row)),
             name: reading.name(&name),
             operator: reading.name(&unquoted(text(self.operator))),
             shape,
@@ -305,6 +303,18 @@ impl<'a> Table<'a> {
         };
         reading.push(head, &self.read);
         Ok(())
+    }
+
+    /// The number of a row. Where rows stand for several launches, the same rows are copies, and have that of the first; a
+    /// column that is not mapped tells others apart.
+    fn row_number(&mut self, reading: &Reading<'_>, row: &Row) -> u32 {
+        let number = u32::try_from(reading.source.rows).unwrap_or(u32::MAX);
+        if self.launches.is_none() {
+            return number;
+        }
+        let mut text = DefaultHasher::new();
+        row.whole().hash(&mut text);
+        *self.alike.entry(text.finish()).or_insert(number)
     }
 
     /// Reads the time of a row; false if it was skipped because its time cannot be read.

@@ -116,23 +116,35 @@ impl Identity {
         })
     }
 
-    /// Launch number and process of a record; `None` where one of them is not a number.
+    /// Launch number and process of a record; `None` where one of them is not a number, or the record names no kernel, as
+    /// the sums of a spreadsheet.
     pub(super) fn key(&self, record: &Record<'_>) -> Option<(u32, u32)> {
+        if record.get(self.kernel).is_some_and(<[u8]>::is_empty) {
+            return None;
+        }
+        self.numbers(record)
+    }
+
+    /// Launch number and process of a record.
+    fn numbers(&self, record: &Record<'_>) -> Option<(u32, u32)> {
         Some((number(record, self.process)?, number(record, self.id)?))
     }
 
-    /// Skips a record without a key, and names the cell that is not a number.
+    /// Skips a record without a key, and names the cell that is to blame.
     pub(super) fn skip(
         &self,
         reading: &mut Reading<'_>,
         record: &Record<'_>,
         line: u64,
     ) -> Result<(), IngestError> {
-        let has_process = number(record, self.process).is_some();
-        let (column, title, reason) = if has_process {
+        let [has_process, has_id] =
+            [self.process, self.id].map(|column| number(record, column).is_some());
+        let (column, title, reason) = if !has_process {
+            (self.process, "Process ID", "process ID is not a number")
+        } else if !has_id {
             (self.id, "ID", "launch ID is not a number")
         } else {
-            (self.process, "Process ID", "process ID is not a number")
+            (Some(self.kernel), "Kernel Name", "the row names no kernel")
         };
         let cell = column.and_then(|column| record.get(column)).unwrap_or_default();
         reading.skip(line, Some(title), &String::from_utf8_lossy(cell), reason)
@@ -163,7 +175,7 @@ impl Identity {
         reading: &mut Reading<'_>,
         record: &Record<'_>,
     ) -> Result<Head, IngestError> {
-        let (process, id) = self.key(record).unwrap_or_default();
+        let (process, id) = self.numbers(record).unwrap_or_default();
         let cell = |column: Option<usize>| record.get(column?);
         let dim = |column| Dim3::parse_bytes(cell(column)?);
         let [grid, block] = [self.grid, self.block].map(dim);

@@ -4,6 +4,7 @@ mod derive;
 mod form;
 mod gathered;
 mod identity;
+mod interleaved;
 mod messages;
 mod metrics;
 mod nvtx;

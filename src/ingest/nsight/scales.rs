@@ -103,6 +103,14 @@ impl Column {
         }
     }
 
+    /// The factor to the base unit; none without one.
+    pub(super) fn factor(&self) -> Option<f64> {
+        match self.scale {
+            Scale::Factor(factor) => Some(factor),
+            Scale::Unusable(_) | Scale::Reported => None,
+        }
+    }
+
     /// Takes the factor of a unit.
     fn scale(&mut self, word: &str) {
         self.scale = Scale::of(word, self.dimension);

@@ -1,5 +1,6 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
+use super::interleaved::Turns;
 use super::row::{RESCALED, Row, Seen, TWICE, is_same, value_end};
 use super::scales::{Column, Scale, count, has_numbers, scale, steps, style, take_back_rounded};
 use super::{
@@ -100,6 +101,7 @@ struct Page {
     described: Vec<u8>,
     /// Whether a row changed what those after it mean.
     has_turned: bool,
+    turns: Turns,
 }
 
 /// What the rows of another thread add to what is known of the whole page.
@@ -121,9 +123,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     let evidence = evidence(&first, &map, &mut catalog);
     let numerals = reading.numerals(&evidence, true)?;
     see_decimals(&first, &mut map, numerals);
-    let row = Row::new(numerals);
-    let described = Vec::new();
-    let mut page = Page { map, catalog, preamble, row, described, has_turned: false };
+    let mut page = Page::new(map, catalog, preamble, Row::new(numerals));
     let mut records = reading.records();
     loop {
         if records.is_large() {
@@ -138,6 +138,7 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
                 records.read_alone();
             }
         } else {
+            page.turns.check(reading)?;
             page.finish(reading);
             return Ok(());
         }
@@ -145,6 +146,11 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 }
 
 impl Page {
+    fn new(map: Map, catalog: Catalog, preamble: Preamble, row: Row) -> Self {
+        let (described, turns) = (Vec::new(), Turns::default());
+        Self { map, catalog, preamble, row, described, has_turned: false, turns }
+    }
+
     fn record(
         &mut self,
         reading: &mut Reading<'_>,
@@ -168,6 +174,7 @@ impl Page {
             && !has_numbers(columns, record)
         {
             scale(columns, record);
+            self.turns.turn(reading, columns, line);
             row.units = style(columns, record);
             self.has_turned = true;
         } else if !record.fits(*width..=*width) {
@@ -212,13 +219,8 @@ impl Page {
         let (map, catalog, preamble) =
             (self.map.clone(), self.catalog.clone(), self.preamble.clone());
         let numerals = self.row.numerals;
-        let mut beside = Beside::new(thread, is_strict, move |_| Page {
-            map: map.like(),
-            catalog: catalog.clone(),
-            preamble: preamble.clone(),
-            row: Row::new(numerals),
-            described: Vec::new(),
-            has_turned: false,
+        let mut beside = Beside::new(thread, is_strict, move |_| {
+            Page::new(map.like(), catalog.clone(), preamble.clone(), Row::new(numerals))
         });
         Box::new(move |block| {
             let rows = 0..block.len();

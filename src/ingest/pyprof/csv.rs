@@ -282,16 +282,26 @@ mod tests {
         );
     }
 
+    /// Below a table spreadsheets leave blank lines, and sums that name nothing.
+    #[test]
+    fn rows_that_name_nothing_are_no_launches() {
+        let profile = read_text("Kernel,Op,Sil(ns)\nk,x,7\n,y,5\n,,\n,,12\n");
+        let times: Vec<_> = profile.iter().map(|one| one.value(Quantity::Duration)).collect();
+        assert_eq!(times, [Some(7e-9), Some(5e-9)]);
+        let source = &profile.sources[0];
+        assert_eq!((source.rows, source.skips.count, source.other_lines), (3, 1, 1));
+    }
+
     #[test]
     fn missing_values_stay_missing() {
         let profile = read_text(
-            "\"Kernel\",\"Op\",\"Sil(ns)\",\"FLOPs\",\"Bytes\",\"Grid\"\n\"k\",\"x\",\"0\",\"na\",\"-\",\"\"\n\"\",\"\",\"7\",\"1e+16\",\"12.5\",\"1,2,3\"\n",
+            "\"Kernel\",\"Op\",\"Sil(ns)\",\"FLOPs\",\"Bytes\",\"Grid\"\n\"k\",\"x\",\"0\",\"na\",\"-\",\"\"\n\"\",\"y\",\"7\",\"1e+16\",\"12.5\",\"1,2,3\"\n",
         );
         let (first, second) = (profile.launch(0), profile.launch(1));
         assert_eq!(first.duration(), None);
         assert_eq!((first.work().count(), first.dram_bytes()), (0, None));
         assert_eq!(first.head.shape.grid, None);
-        assert_eq!((second.kernel(), second.head.id), ("", 2));
+        assert_eq!((second.kernel(), second.head.id), ("y", 2));
         assert_eq!(second.value(Quantity::Work(Pipe::Unstated)), Some(1e16));
         assert_eq!(second.value(Quantity::DramBytes), Some(12.5));
         assert_eq!(second.value(Quantity::Duration), Some(7e-9));

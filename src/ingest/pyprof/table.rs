@@ -151,6 +151,22 @@ impl Table {
         reading: &mut Reading<'_>,
         row: &Row,
     ) -> Result<(), IngestError> {
+        if self.is_nameless(row) {
+            // Spreadsheets leave blank lines, and rows of sums.
+            if (0..self.filled.len()).all(|at| row.cell(at).is_empty()) {
+                reading.source.other_lines += 1;
+                return Ok(());
+            }
+            reading.source.rows += 1;
+            let column =
+                if self.columns.at(Column::Kernel).is_some() { Column::Kernel } else { Column::Op };
+            return self.skip(
+                reading,
+                row,
+                column,
+                "the row names neither a kernel nor an operator",
+            );
+        }
         reading.source.rows += 1;
         self.contradict(reading, row)?;
         let time = match self.numerals.parse(self.cell(row, Column::Time)) {
@@ -193,6 +209,13 @@ impl Table {
         self.tally.number(head.id);
         reading.push(head, &self.values);
         Ok(())
+    }
+
+    /// Whether a row has neither a kernel nor an operator, of which the table has columns.
+    fn is_nameless(&self, row: &Row) -> bool {
+        let at = [Column::Kernel, Column::Op].map(|column| self.columns.at(column));
+        let mut named = at.into_iter().flatten().peekable();
+        named.peek().is_some() && named.all(|at| row.cell(at).is_empty())
     }
 
     /// Reads a row but for its number and its time.

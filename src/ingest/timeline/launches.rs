@@ -9,9 +9,16 @@ use crate::model::{
     Activity, Dim3, Head, HintId, NameId, Origin, OriginId, Positions, Quantity, Recorded, Shape,
     Values,
 };
+use crate::plain::counted;
 
 /// A size below this many of its units is rounded by more than a percent, where it has three decimals.
 const LEAST_SIZE: f64 = 0.05;
+
+/// A spreadsheet leaves from so many to so many digits before an exponent.
+const ROUNDED: std::ops::RangeInclusive<usize> = 5..=15;
+
+/// A start that is rounded to a place of which a launch takes fewer says little of when it ran.
+const STEPS: f64 = 20.0;
 
 /// Where the columns of a table of launches are.
 #[derive(Debug, Clone)]
@@ -57,6 +64,8 @@ pub(in crate::ingest) struct Launches {
     found: u32,
     seen: Seen,
     repeated: u64,
+    /// Rows whose starts are rounded, and the first of these.
+    rounded: Option<(u64, String)>,
 }
 
 /// The launches of known start so far, to know one that is repeated: 32 bytes for each, and its position.
@@ -139,6 +148,7 @@ impl Launches {
             found: 0,
             seen: Seen::default(),
             repeated: 0,
+            rounded: None,
         }
     }
 
@@ -190,7 +200,7 @@ impl Launches {
                 return skip(reading, row, &columns.titles, columns.duration.at, reason);
             }
         };
-        let start = self.start(reading, row)?;
+        let start = self.start(reading, row, duration.map_or(0.0, seconds))?;
         let (name, number) = self.name(reading, row, &name);
         let shape = Shape::new(
             self.extent(reading, row, self.columns.grid)?,
@@ -198,8 +208,7 @@ impl Launches {
         );
         let device = self.device(reading, row);
         let stream = self.whole(reading, row, self.columns.stream)?;
-        // Launches of one stream follow each other: only a repeated row has the same start. A spreadsheet may have
-        // rounded the starts; it does not round the numbers of launches.
+        // Launches of one stream follow each other: only a repeated row has the same start.
         if let (Some(start), Some(time), Some(stream)) = (start, duration, stream) {
             let alike = (name, device, stream, shape.blocks);
             if !self.seen.take((start, time), number, alike) {
@@ -307,14 +316,33 @@ impl Launches {
         (reading.name(name), number)
     }
 
-    /// When a row began, in nanoseconds; `None` where it does not say so.
+    /// When a row that took so many seconds began, in nanoseconds; `None` where it does not say so, or a spreadsheet has
+    /// rounded it: other rows have the same start then, and nothing ran when they say.
     ///
     /// # Errors
     /// When its cell cannot be read and reading is strict.
-    fn start(&self, reading: &mut Reading<'_>, row: &Row) -> Result<Option<u64>, IngestError> {
+    fn start(
+        &mut self,
+        reading: &mut Reading<'_>,
+        row: &Row,
+        took: f64,
+    ) -> Result<Option<u64>, IngestError> {
         let Some(column) = self.columns.start else { return Ok(None) };
-        match self.numerals.parse(row.cell(column.at)) {
+        let cell = row.cell(column.at);
+        match self.numerals.parse(cell) {
             Ok(Some(start)) if start >= 0.0 => {
+                let place = |power: i32| 10_f64.powi(power) / column.per_second;
+                let is_rounded =
+                    self.numerals.before_exponent(cell).is_some_and(|(digits, power)| {
+                        let is_cut = ROUNDED.contains(&digits)
+                            || self.rounded.is_some() && digits < *ROUNDED.start();
+                        is_cut && place(power) > 1e-9 && took < STEPS * place(power)
+                    });
+                if is_rounded {
+                    let text = || (0, row.text(column.at));
+                    self.rounded.get_or_insert_with(text).0 += 1;
+                    return Ok(None);
+                }
                 Ok(Some((start * (1e9 / column.per_second)).round() as u64))
             }
             Ok(None) => Ok(None),
@@ -345,7 +373,7 @@ impl Launches {
         let activity = Activity {
             device: self.device(reading, row),
             name: reading.name(name),
-            start: self.start(reading, row)?,
+            start: self.start(reading, row, took)?,
             duration: (took * 1e9).round() as u64,
             bytes: self.moved(reading, row)?,
             ..Activity::default()
@@ -384,6 +412,13 @@ impl Launches {
                 self.repeated
             ));
         }
+        if let Some((rows, start)) = &self.rounded {
+            let rows = counted(*rows, "row has a start", "rows have starts");
+            reading.check(&format!(
+                "{rows} rounded as a spreadsheet leaves them ({start}): there is no timeline, and repeated rows are not \
+                 recognized; use the file as the profiler wrote it"
+            ));
+        }
         let source = &mut reading.source;
         if self.columns.start.is_some() {
             source.recorded = Recorded::Everything;
@@ -417,6 +452,36 @@ fn digits(cell: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::numbered;
+    use crate::ingest::{Input, Options, read};
+
+    /// As a spreadsheet saves numbers of twelve digits: many launches have one start.
+    #[test]
+    fn rounded_starts_are_not_used() {
+        const HEADER: &str = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name\n";
+        let of = |starts: &[&str]| {
+            let row =
+                |start: &&str| format!("{start},5000,7,1,1,1,32,1,1,8,0,0,,,,,GPU (0),1,7,k\n");
+            let text = HEADER.to_owned() + &starts.iter().map(row).collect::<String>();
+            let found = read(&[Input::text("trace.csv", &text)], &Options::default()).unwrap();
+            (found.iter().map(|launch| launch.head.start).collect::<Vec<_>>(), found.notes)
+        };
+        let (starts, notes) = of(&["1.50003E+11", "1.50003E+11", "1.5E+11"]);
+        assert_eq!(starts, [None, None, None]);
+        let note = "trace.csv: 3 rows have starts rounded as a spreadsheet leaves them (1.50003E+11): there is no timeline, \
+                    and repeated rows are not recognized; use the file as the profiler wrote it";
+        assert_eq!(notes, [note]);
+        // All digits of a start, and one that a program wrote short.
+        let exact = ["1.50003000001e+11", "1.7000000000123457e+18", "2e3", "150003000007"];
+        let (starts, notes) = of(&exact);
+        let expected = [150_003_000_001, 1_700_000_000_012_345_700, 2_000, 150_003_000_007];
+        for (start, expected) in starts.iter().zip(expected) {
+            assert!(start.unwrap().abs_diff(expected) <= 256, "{start:?} {expected}");
+        }
+        assert!(notes.is_empty(), "{notes:?}");
+        // A row that is there twice is recognized by its start.
+        let (starts, notes) = of(&["150003000001", "150003000001"]);
+        assert_eq!((starts.len(), notes.len()), (1, 1));
+    }
 
     #[test]
     fn a_name_loses_the_number_of_its_launch_and_nothing_else() {
