@@ -225,12 +225,15 @@ impl Analysis {
     }
 }
 
-/// A name for a file to come that no input has, in whatever folder: what collects more is read with them.
+/// A name for a file to come that no input has, in whatever folder and case: what collects more is read with them.
 pub(crate) fn free_name(sources: &[Source], name: &str) -> String {
     let is_taken = |name: &str| {
         sources.iter().any(|source| {
             Path::new(&source.path).file_name().is_some_and(|file| {
-                file.to_string_lossy().split('.').next().is_some_and(|stem| stem == name)
+                file.to_string_lossy()
+                    .split('.')
+                    .next()
+                    .is_some_and(|stem| stem.eq_ignore_ascii_case(name))
             })
         })
     };

@@ -305,8 +305,8 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// The number of a row. Where rows stand for several launches, the same rows are copies, and have that of the first; a
-    /// column that is not mapped tells others apart.
+    /// The number of a row. Where rows stand for several launches, the same rows are copies, and have that of the first;
+    /// others differ at least in a column that is not mapped.
     fn row_number(&mut self, reading: &Reading<'_>, row: &Row) -> u32 {
         let number = u32::try_from(reading.source.rows).unwrap_or(u32::MAX);
         if self.launches.is_none() {

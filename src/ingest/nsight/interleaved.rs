@@ -110,7 +110,9 @@ mod tests {
                     which units a row has cannot be seen";
         assert_eq!(error, says);
         let headers = [micro.clone(), milli.clone(), row(0, 100, "500.0"), row(0, 200, "1.0")];
-        assert!(read(&headers).is_err());
+        assert!(
+            read(&headers).unwrap_err().starts_with("run.csv:4: pages of processes 100 and 200")
+        );
         // In the same units, one after the other, or of one process, they are read.
         let same = [
             micro.clone(),

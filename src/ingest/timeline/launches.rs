@@ -415,7 +415,7 @@ impl Launches {
         if let Some((rows, start)) = &self.rounded {
             let rows = counted(*rows, "row has a start", "rows have starts");
             reading.check(&format!(
-                "{rows} rounded as a spreadsheet leaves them ({start}): there is no timeline, and repeated rows are not \
+                "{rows} rounded as a spreadsheet leaves them ({start}): the timeline is left out, and repeated rows are not \
                  recognized; use the file as the profiler wrote it"
             ));
         }
@@ -467,7 +467,7 @@ mod tests {
         };
         let (starts, notes) = of(&["1.50003E+11", "1.50003E+11", "1.5E+11"]);
         assert_eq!(starts, [None, None, None]);
-        let note = "trace.csv: 3 rows have starts rounded as a spreadsheet leaves them (1.50003E+11): there is no timeline, \
+        let note = "trace.csv: 3 rows have starts rounded as a spreadsheet leaves them (1.50003E+11): the timeline is left out, \
                     and repeated rows are not recognized; use the file as the profiler wrote it";
         assert_eq!(notes, [note]);
         // All digits of a start, and one that a program wrote short.
