@@ -17,11 +17,11 @@ pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date, allows_shor
     // What waived kernels cost, and so no limit on the whole run forbids.
     let mut accepted = Seconds::ZERO;
     for line in lines() {
-        let Some((limit, sentence)) = beyond(trend.metric, line, policy) else { continue };
+        let Some((limit, sentence)) = beyond(line, policy) else { continue };
         let (expired, valid): (Vec<_>, Vec<_>) = policy
             .waivers
             .iter()
-            .filter(|waiver| is_meant(trend.metric, line, waiver))
+            .filter(|waiver| is_meant(line, waiver))
             .partition(|waiver| Date::past(waiver.expires, Some(today)).is_some());
         let with_expired = || {
             let expired = expired.iter().filter_map(|waiver| waiver.expires).max();
@@ -50,7 +50,7 @@ pub(super) fn judge(trend: &mut Trend, policy: &Policy, today: Date, allows_shor
             (None, Action::Warn | Action::Notice | Action::None) => warned.push(sentence),
         }
     }
-    let unchecked = unchecked(trend.metric, &lines().collect::<Vec<_>>(), policy);
+    let unchecked = unchecked(&lines().collect::<Vec<_>>(), policy);
     match unchecked {
         Some(Unchecked::Short(sentence)) if allows_short => trend.notes.push(sentence),
         Some(Unchecked::Short(sentence) | Unchecked::Unlimited(sentence)) => {
@@ -70,15 +70,14 @@ enum Unchecked {
 }
 
 /// Returns why no line was checked; `None` if any was.
-fn unchecked(metric: TrendMetric, lines: &[&Line], policy: &Policy) -> Option<Unchecked> {
-    let is_limited = |line: &&&Line| {
-        limit(metric, line, policy).is_some_and(|limit| limit.action > Action::None)
-    };
+fn unchecked(lines: &[&Line], policy: &Policy) -> Option<Unchecked> {
+    let is_limited =
+        |line: &&&Line| limit(line, policy).is_some_and(|limit| limit.action > Action::None);
     if lines.iter().filter(is_limited).any(|line| line.is_judged) {
         return None;
     }
     if !lines.is_empty() && !lines.iter().any(|line| is_limited(&line)) {
-        let keys: BTreeSet<&str> = lines.iter().map(|line| metric_of(metric, line).key()).collect();
+        let keys: BTreeSet<&str> = lines.iter().map(|line| metric_of(line).key()).collect();
         let keys = keys.into_iter().collect::<Vec<_>>().join(" or ");
         let sentence = format!("the policy has no active limit on {keys}: nothing was checked");
         return Some(Unchecked::Unlimited(sentence));
@@ -95,11 +94,11 @@ fn without(whole: &Line, accepted: Seconds) -> RelativeChange {
 }
 
 /// The limit that a line exceeds, if it has one worth a report, and the sentence about it.
-fn beyond<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<(&'a Limit, String)> {
+fn beyond<'a>(line: &Line, policy: &'a Policy) -> Option<(&'a Limit, String)> {
     // A kernel that the newest run does not have costs nothing any more.
     let is_there = line.values.last().is_some_and(Option::is_some);
     let worsening = line.worsening().filter(|_| is_there)?;
-    let limit = limit(metric, line, policy).filter(|limit| limit.action > Action::None)?;
+    let limit = limit(line, policy).filter(|limit| limit.action > Action::None)?;
     let name = line.kernel.as_deref().unwrap_or("the whole run");
     // A limit on time holds for headroom, too, if that has none; its floor stays one in seconds.
     let is_enough = match limit.metric {
@@ -116,8 +115,8 @@ fn beyond<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<(&
 /// The smallest changes to look for: as small as the policy allows none, and as a step may be.
 pub(super) fn least(metric: TrendMetric, policy: &Policy) -> Least {
     let of = |of_run: bool| {
-        let line = Line { kernel: (!of_run).then(String::new), ..Line::default() };
-        let own = metric_of(metric, &line);
+        let line = Line { kernel: (!of_run).then(String::new), metric, ..Line::default() };
+        let own = metric_of(&line);
         let limits = policy.limits.iter().filter(|limit| {
             let is_of_time = own == Metric::Headroom && limit.metric == Metric::Time;
             limit.action > Action::None && (limit.metric == own || is_of_time)
@@ -131,8 +130,8 @@ pub(super) fn least(metric: TrendMetric, policy: &Policy) -> Least {
 }
 
 /// The metric of a policy that a line follows.
-const fn metric_of(metric: TrendMetric, line: &Line) -> Metric {
-    match metric {
+const fn metric_of(line: &Line) -> Metric {
+    match line.metric {
         _ if line.kernel.is_none() => Metric::Total,
         TrendMetric::Time => Metric::Time,
         TrendMetric::Total => Metric::KernelTotal,
@@ -153,8 +152,8 @@ fn measured(line: &Line) -> Measured {
 
 /// Returns the limit of a line: that of its metric. A headroom without one has the limit of the time; a share has
 /// none, because it grows where others get faster.
-fn limit<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<&'a Limit> {
-    let own = metric_of(metric, line);
+fn limit<'a>(line: &Line, policy: &'a Policy) -> Option<&'a Limit> {
+    let own = metric_of(line);
     let Some(name) = &line.kernel else { return policy.limit_of_run(own) };
     let kernel = measured(line);
     let of_time = || (own == Metric::Headroom).then(|| policy.limit(Metric::Time, &kernel, name));
@@ -162,8 +161,8 @@ fn limit<'a>(metric: TrendMetric, line: &Line, policy: &'a Policy) -> Option<&'a
 }
 
 /// Whether a waiver, expired or not, is about what a line shows.
-fn is_meant(metric: TrendMetric, line: &Line, waiver: &GateWaiver) -> bool {
-    let own = metric_of(metric, line);
+fn is_meant(line: &Line, waiver: &GateWaiver) -> bool {
+    let own = metric_of(line);
     waiver.metric.is_none_or(|metric| metric == own)
         && match &line.kernel {
             Some(name) => waiver.selector.fits(name, &measured(line)),

@@ -68,7 +68,13 @@ fn missing_ranks(part: &Run, whole: &Run) -> Option<String> {
     let is_missing = |rank: &&String| !part.ranks.is_empty() && !part.ranks.contains_key(*rank);
     let missing: Vec<&str> = whole.ranks.keys().filter(is_missing).map(String::as_str).collect();
     let more = missing.len().saturating_sub(NAMED);
-    let named = missing[..missing.len() - more].join(", ");
+    let is_number = missing.iter().all(|rank| rank.bytes().all(|byte| byte.is_ascii_digit()));
+    let word = match missing.len() {
+        _ if !is_number => "",
+        1 => "rank ",
+        _ => "ranks ",
+    };
+    let named = format!("{word}{}", missing[..missing.len() - more].join(", "));
     match (missing.len(), more) {
         (0, _) => None,
         (_, 0) => Some(named),

@@ -78,7 +78,8 @@ fn estimated(group: &Group<'_>, otherwise: Seconds) -> Seconds {
 
 /// The part of a pair's launches that can be compared: the lesser of both sides.
 fn measured_part(row: &Row<'_>, runs: Both<&[Run]>) -> f64 {
-    if row.known().iter().any(Vec::is_empty) {
+    // Of mixed kernels the time of all is compared.
+    if !row.mixed && row.known().iter().any(Vec::is_empty) {
         return 0.0;
     }
     let part = |group: &Group<'_>, runs: &[Run]| {

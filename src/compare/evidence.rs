@@ -97,6 +97,8 @@ pub struct Change {
     pub own: Option<Evidence>,
     /// Why there is no shift, if there is none.
     pub missing: Option<String>,
+    /// Whether several kernels are compared as one, and others of them ran than before: no launch of them can be compared.
+    pub is_mixed: bool,
     /// Change of the number of launches relative to other kernels, as a logarithm. Not part of the
     /// shift, which is per launch.
     pub launches_shift: Shift,

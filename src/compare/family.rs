@@ -178,10 +178,18 @@ fn is_ordinal(name: &str, word: &str, after: &str) -> bool {
             && word.starts_with(|c: char| c.is_ascii_digit())
             && word.contains('d')
             && word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'd' | b'e' | b'c'))
+            && is_numbered_upwards(word)
     };
     let is_last = after.is_empty() || is_specialization(after.trim_start_matches('_'));
     let is_numbered = name.starts_with("triton_") && is_number(word);
     is_last && is_numbered || after.is_empty() && is_specialization(word)
+}
+
+/// Whether the numbers of a word grow, as those of arguments do and those of a hash hardly ever.
+fn is_numbered_upwards(word: &str) -> bool {
+    let numbers = word.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
+    let numbers: Option<Vec<u32>> = numbers.map(|number| number.parse().ok()).collect();
+    numbers.is_some_and(|numbers| numbers.is_sorted_by(|one, two| one < two))
 }
 
 /// Returns the full name of a kernel as written in the export, or the short one if there is none.
@@ -209,6 +217,7 @@ mod tests {
             ("sm80_xmma_gemm_f16f16_f16f32_tn_n", "sm90_xmma_gemm_f16f16_f16f32_tn_n"),
             ("volta_sgemm_128x64_nt", "ampere_sgemm_64x32_nt"),
             ("my_kernel_0f3a9c1d", "my_kernel_77e0b2aa"),
+            ("my_kernel_0f3a9c1d", "my_kernel_77ee66dd55cc"),
             ("triton_poi_fused_add_7_0d1d2de", "triton_poi_fused_add_12_0d1d2d3de"),
             (
                 "sm90_xmma_gemm_bf16f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_kernel",

@@ -7,6 +7,7 @@ use super::rows::{RUNS_OF_BOTH, Row, Shared, Table};
 use super::shifts;
 use super::sides::Group;
 use super::statistics::rank_test;
+use crate::plain::counted;
 use crate::units::{Probability, Seconds, Shift, median};
 
 /// The shift of a kernel as measured, and with the global shift subtracted.
@@ -27,7 +28,7 @@ impl Table<'_> {
         let Shifts { raw, own } = self.shifts(row, shared);
         let missing = raw.is_none().then(|| self.missing(row));
         let mean = row.groups.as_ref().map(Group::mean).known();
-        let mean = mean.filter(|_| self.basis == Basis::Time && !row.together);
+        let mean = mean.filter(|_| self.basis == Basis::Time && !row.together && !row.mixed);
         let single = (before.by_run.len(), after.by_run.len()) == (1, 1) && row.by_samples;
         let chance = single.then(|| rank_test(&before.logs(0), &after.logs(0))).flatten();
         let name = after.name();
@@ -41,6 +42,7 @@ impl Table<'_> {
             own,
             raw,
             missing,
+            is_mixed: row.mixed,
             launches_shift: row.more_launches(shared.work),
             of_all: self.of_all(row, shared),
             cycles: self.cycles(row),
@@ -53,6 +55,18 @@ impl Table<'_> {
 
     /// Explains why a shift is missing.
     fn missing(&self, row: &Row<'_>) -> String {
+        if row.mixed {
+            let all = row.groups.as_ref().map(|group| {
+                let kernels = counted(group.mix().kernels() as u64, "kernel", "kernels");
+                let launches = group.launches();
+                let word = if launches == 1.0 { "launch" } else { "launches" };
+                format!("{kernels} with {launches} {word}")
+            });
+            let (before, after) = (all.before, all.after);
+            return format!(
+                "{before} became {after}: only the time of all of them can be compared"
+            );
+        }
         let known = row.known();
         let side = match (known.before.is_empty(), known.after.is_empty()) {
             (true, true) => None,
@@ -62,7 +76,7 @@ impl Table<'_> {
         match (self.basis, side) {
             (Basis::Time, None) => "neither side has its duration".to_owned(),
             (Basis::Time, Some(side)) => format!("{side} has no duration for it"),
-            (Basis::Headroom, None) => "it has no roofline time on either side".to_owned(),
+            (Basis::Headroom, None) => "it has no certain roofline time on either side".to_owned(),
             (Basis::Headroom, Some(side)) => format!("{side} has no certain roofline time for it"),
         }
     }
@@ -263,6 +277,33 @@ mod tests {
         assert_eq!(found.changes[0].cycles.as_ref().unwrap().shift, Shift::ZERO);
         let found = compared(at(1e-3, &[1e6; 5]), at(1.1e-3, &[]));
         assert!(found.changes[0].cycles.is_none());
+    }
+
+    /// Kernels of 100 and 20 µs, of which the second goes: the mean launch would be 67% slower.
+    #[test]
+    fn kernels_that_cannot_be_told_apart_are_compared_by_all_of_their_time() {
+        let side = |fused: &[(&str, f64)]| {
+            let made = fused.iter().map(|(name, time)| kernel(name, &[*time; 10]));
+            let others = ["a", "b", "c"].map(|name| kernel(name, &[1e-3; 10]));
+            made.chain(others).collect::<Vec<_>>()
+        };
+        let before = side(&[("triton_poi_add_0", 1e-4), ("triton_poi_add_1", 2e-5)]);
+        let found = compared(before, side(&[("triton_poi_add_2", 1e-4)]));
+        let change = found.changes.iter().find(|change| change.name.starts_with("tri")).unwrap();
+        assert!(change.is_mixed && change.own.is_none() && change.raw.is_none());
+        assert_eq!(
+            change.missing.as_deref(),
+            Some(
+                "2 kernels with 20 launches became 1 kernel with 10 launches: only the time of all of them can be compared"
+            )
+        );
+        assert_eq!(
+            (change.before.launch_s, change.after.launch_s, change.mean_shift),
+            (None, None, None)
+        );
+        let all = change.of_all.as_ref().unwrap();
+        assert!((all.evidence.shift.get() - (1000_f64 / 1200.0).ln()).abs() < 1e-12);
+        assert_eq!(found.coverage.compared.get(), 1.0);
     }
 
     /// Twice the launches of the kernel, while the other three are launched as ever.

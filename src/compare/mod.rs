@@ -15,6 +15,7 @@ mod launch;
 #[cfg(test)]
 pub(crate) mod made;
 mod measured;
+mod mix;
 mod noise;
 mod odd;
 #[cfg(feature = "frames")]
@@ -48,6 +49,7 @@ pub use evidence::{
 pub use family::family;
 pub(crate) use family::written;
 pub(crate) use measured::most_lack;
+pub(crate) use mix::Mix;
 pub use noise::Noise;
 #[cfg(feature = "frames")]
 pub(crate) use over_ranks::OverRanks;

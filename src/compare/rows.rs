@@ -33,6 +33,8 @@ pub(super) struct Row<'a> {
     pub(super) work: Option<WorkChange>,
     /// Whether several kernels stand for one, so that only their times together can be compared.
     pub(super) together: bool,
+    /// Whether several kernels of one key are others than before: the mean launch of all says nothing of any.
+    pub(super) mixed: bool,
 }
 
 impl<'a> Row<'a> {
@@ -49,7 +51,17 @@ impl<'a> Row<'a> {
         });
         let share = f64::midpoint(share.before, share.after);
         let work = None;
-        Self { pair, groups, values, centers, by_samples, share, work, together: false }
+        Self {
+            pair,
+            groups,
+            values,
+            centers,
+            by_samples,
+            share,
+            work,
+            together: false,
+            mixed: false,
+        }
     }
 
     /// The same with the work of a launch compared, and taken out of its times if they are normalized.
@@ -68,6 +80,20 @@ impl<'a> Row<'a> {
         }
         let centers = row.groups.as_ref().map(Group::together);
         Self { values: centers.clone(), centers, by_samples: false, together: true, ..row }
+    }
+
+    /// The same for this amount of work of the run: without times of a launch where several kernels have one key, and more
+    /// of them ran than before, or fewer.
+    pub(super) fn unmixed(mut self, work: Factor) -> Self {
+        let Both { before, after } = self.groups.as_ref().map(Group::mix);
+        self.mixed = after.is_other(&before, self.more_launches(work));
+        if self.mixed {
+            self.work = None;
+            let none = |values: &Vec<Option<f64>>| vec![None; values.len()];
+            self.values = self.values.as_ref().map(none);
+            self.centers = self.centers.as_ref().map(none);
+        }
+        self
     }
 
     /// The part of its shift that is other work.

@@ -3,6 +3,7 @@
 use super::both::Both;
 use super::comparison::{Basis, Common, Split};
 use super::evidence::Evidence;
+use super::mix::SAME_WORK;
 use super::odd::{Odd, odd};
 use super::rows::{Moved, Offsets, Row, Shared, Table};
 use super::shifts;
@@ -25,9 +26,6 @@ const AGREEMENT: Shift = Shift::new(0.05);
 
 /// Runs of both sides needed to separate drift from a change: two of each, alternating.
 pub(super) const RUNS_THAT_DRIFT: usize = 4;
-
-/// Ratios of launches that differ by less than 2% are equal: a loop that ran once more or less.
-const SAME_WORK: Shift = Shift::new(0.02);
 
 /// Part of the kernels, and of the time, that must have the usual ratio of launches before it
 /// counts as more work. A single kernel that is launched more often is a change (`docs/gate.md`,

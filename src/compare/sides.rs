@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::both::Both;
 use super::evidence::{Counted, Lone, Measured, WorkChange};
+use super::mix::Mix;
 use super::pairing::Identity;
 use super::rule_list::RuleList;
 use super::run::{Run, RunKernel};
@@ -220,6 +221,12 @@ impl<'a> Group<'a> {
             (time > Seconds::ZERO && times > 0).then(|| (time / times as f64).get().ln())
         };
         self.by_run.iter().map(of).collect()
+    }
+
+    /// How its launches divide among its kernels, in the run that has most of them.
+    pub(super) fn mix(&self) -> Mix {
+        let most = self.by_run.iter().max_by_key(|kernels| kernels.len());
+        Mix::of(most.into_iter().flatten().copied())
     }
 
     /// How often all kernels run in one run: the median over the runs of the side, as launches are.

@@ -61,7 +61,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         // Headroom is a distance from the time that the work should take.
         if basis == Basis::Time { row.counted(setting.normalize_work) } else { row }
     };
-    let table = Table {
+    let mut table = Table {
         rows: pairing.pairs.iter().map(row).collect(),
         basis,
         noise: setting.noise,
@@ -69,10 +69,13 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         runs: runs.map(<[Run]>::len),
         places: places(&setting.order),
     };
+    let work = table.work();
+    if basis == Basis::Time {
+        table.rows = table.rows.into_iter().map(|row| row.unmixed(work)).collect();
+    }
     let offsets = table.offsets();
     let (common, odd) = table.common(&offsets);
     let prior = table.prior(&offsets, common.removed);
-    let work = table.work();
     let shared = Shared { offsets: &offsets, common: &common, prior, work };
     let untimed = table.untimed();
     let times = untimed.times(runs);

@@ -17,7 +17,9 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     let limit = policy
         .limit(Metric::KernelTotal, &change.after, &change.name)
         .filter(|_| comparison.basis == Basis::Time)?;
-    let own = change.own.as_ref()?;
+    let all = change.of_all.as_ref();
+    // What has no launch to compare has the time of all.
+    let own = change.own.as_ref().or(all.filter(|_| change.is_mixed).map(|all| &all.evidence))?;
     // With as many launches the limit on one of them has judged it, unless it allows more or has not been exceeded: a few
     // slow launches are in the sum alone.
     let of_launch = policy.limit(Metric::Time, &change.after, &change.name);
@@ -26,8 +28,7 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
         // Who loosens the limit on time means the kernel; the default is of every kernel.
         is_no_looser && own.shift > one.shift() || *limit == Limit::kernel_total()
     });
-    let typical = with(own, change.launches_shift);
-    let all = change.of_all.as_ref();
+    let typical = if change.is_mixed { own.clone() } else { with(own, change.launches_shift) };
     let evidence = all.map_or_else(|| typical.clone(), |all| all.evidence.clone());
     let worse = limit.shift();
     let is_beyond =

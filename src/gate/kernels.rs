@@ -384,6 +384,7 @@ fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Pol
     let reason = change.missing.clone().unwrap_or_else(|| "it has no value".to_owned());
     let share = change.share();
     let (verdict, metric) = match comparison.basis {
+        Basis::Time if change.is_mixed => (Verdict::Incomparable, Metric::Time),
         Basis::Time => (Verdict::NoData, Metric::Time),
         Basis::Headroom => (Verdict::Incomparable, Metric::Headroom),
     };

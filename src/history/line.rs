@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangePoint, Drift};
+use super::metric::TrendMetric;
 use crate::units::{RelativeChange, Seconds, Share};
 
 /// Values of the runs of one commit.
@@ -27,7 +28,7 @@ pub struct TrendChange {
     /// The step; its `at` counts only points with a value.
     #[serde(flatten)]
     pub step: ChangePoint,
-    /// Change of the run time in seconds; negative if it got faster.
+    /// What the change costs a run, in seconds; negative if it got faster. Of a time per launch at the launches after it.
     pub impact_s: Seconds,
 }
 
@@ -44,6 +45,9 @@ pub struct Line {
     pub shape: Option<String>,
     /// Category by name; empty for the run.
     pub category: String,
+    /// The metric of its values: that of the trend, or the time of all launches, where several kernels of a family are
+    /// followed as one and are others from commit to commit.
+    pub metric: TrendMetric,
     /// Share of the run time in the newest run that has it.
     pub share: Share,
     /// Value per point; `None` if the kernel does not occur.

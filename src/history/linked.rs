@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::Batch;
-use crate::compare::{RunKernel, family};
+use crate::compare::{Mix, RunKernel, family};
 use crate::model::KernelName;
-use crate::units::{Factor, Seconds, Share, median};
+use crate::units::{Factor, Seconds, Share, Shift, median};
 
 /// Figures of a kernel in a run, or of several kernels tracked as one.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +77,8 @@ pub(super) struct Track<'a> {
     pub(super) shape: Option<String>,
     /// Category by name.
     pub(super) category: String,
+    /// Whether it is several kernels, and others from commit to commit: no launch of them can be compared.
+    pub(super) is_mixed: bool,
     /// Figures in the runs of each batch; empty for batches without it.
     pub(super) batches: Vec<Vec<Figures<'a>>>,
 }
@@ -204,8 +206,20 @@ fn track<'a>(found: &[Found<'a>], sizes: &[usize]) -> Track<'a> {
         operator: newest.and_then(|kernel| kernel.operator.clone()),
         shape: one_shape(found),
         category: newest.map(|kernel| kernel.category.clone()).unwrap_or_default(),
+        is_mixed: is_mixed(&batches),
         batches,
     }
+}
+
+/// Whether the kernels of a run are others than those of the first one.
+fn is_mixed(batches: &[Vec<Figures<'_>>]) -> bool {
+    let mut runs = batches.iter().flatten().map(|figures| {
+        let kernels = || figures.kernels.iter().copied();
+        let launches: u64 = kernels().map(|kernel| kernel.launches).sum();
+        (Mix::of(kernels()), launches as f64)
+    });
+    let Some((first, fewer)) = runs.next() else { return false };
+    runs.any(|(mix, more)| mix.is_other(&first, Shift::between(fewer, more)))
 }
 
 #[cfg(test)]
@@ -213,6 +227,18 @@ mod tests {
     use super::super::store::Entry;
     use super::super::store::tests::{kernel, run};
     use super::*;
+    use crate::compare::Run;
+
+    fn entry(run: Run) -> Entry {
+        Entry {
+            path: "x".into(),
+            name: "default".to_owned(),
+            id: "x".to_owned(),
+            saved: None,
+            is_sealed: true,
+            run,
+        }
+    }
 
     /// Kernels of each commit as name, blocks and seconds.
     fn tracks(commits: &[&[(&str, u64, f64)]]) -> Vec<(String, Vec<Option<f64>>)> {
@@ -224,14 +250,7 @@ mod tests {
                     grid: None,
                     ..kernel(name, *seconds)
                 });
-                Entry {
-                    path: "x".into(),
-                    name: "default".to_owned(),
-                    id: "x".to_owned(),
-                    saved: None,
-                    is_sealed: true,
-                    run: run("L4", made.collect()),
-                }
+                entry(run("L4", made.collect()))
             })
             .collect();
         let batches: Vec<Batch> =
@@ -283,18 +302,37 @@ mod tests {
         assert_eq!(found[0].0, "new");
     }
 
+    /// Of hashed names only the time of all can be followed where one of two kernels goes.
+    #[test]
+    fn kernels_that_come_and_go_under_other_names_are_mixed() {
+        let mixed = |commits: &[&[u64]]| {
+            let entries: Vec<Entry> = commits
+                .iter()
+                .enumerate()
+                .map(|(commit, launches)| {
+                    let made = launches.iter().enumerate().map(|(at, launches)| RunKernel {
+                        launches: *launches,
+                        ..kernel(&format!("fused_0a{commit}b{at}c{commit}d{at}"), 1.0)
+                    });
+                    entry(run("L4", made.collect()))
+                })
+                .collect();
+            let batches: Vec<Batch> =
+                entries.iter().map(|entry| Batch { entries: vec![entry] }).collect();
+            let tracks = linked(&batches);
+            assert_eq!(tracks.len(), 1);
+            tracks[0].is_mixed
+        };
+        assert!(mixed(&[&[10, 10], &[10, 10], &[10]]));
+        assert!(!mixed(&[&[10, 10], &[20], &[10, 10]]));
+        assert!(!mixed(&[&[10], &[20], &[10]]));
+    }
+
     #[test]
     fn kernels_on_other_devices_or_of_other_operators_are_others() {
         let one = RunKernel { operator: Some("aten::add".to_owned()), ..kernel("k", 1.0) };
         let two = RunKernel { operator: Some("aten::mul".to_owned()), ..kernel("k", 1.0) };
-        let entry = Entry {
-            path: "x".into(),
-            name: "default".to_owned(),
-            id: "x".to_owned(),
-            saved: None,
-            is_sealed: true,
-            run: run("L4", vec![one, two]),
-        };
+        let entry = entry(run("L4", vec![one, two]));
         assert_eq!(linked(&[Batch { entries: vec![&entry] }]).len(), 2);
     }
 }

@@ -10,69 +10,12 @@ use super::distinct::distinct;
 use super::error::HistoryError;
 use super::found::{Found, Times, control};
 use super::line::{Line, Spread};
-use super::linked::{Figures, Track, linked};
+use super::linked::{Track, linked};
+use super::metric::TrendMetric;
 use super::outlier::typical;
 use super::store::Store;
-use crate::compare::Run;
 use crate::json;
-use crate::units::{Dimension, Factor, RelativeChange, Seconds, Share, median};
-
-/// The metric of a trend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TrendMetric {
-    /// Time of one launch of a kernel, or total time of the run, in seconds.
-    Time,
-    /// Measured over roofline time.
-    Headroom,
-    /// A kernel's share of the run time, from 0 to 1.
-    Share,
-    /// Time of all launches, in seconds.
-    Total,
-}
-
-impl TrendMetric {
-    /// Returns the unit of its values; a share is between 0 and 1.
-    #[must_use]
-    pub const fn unit(self) -> Dimension {
-        match self {
-            Self::Time | Self::Total => Dimension::Time,
-            Self::Headroom => Dimension::Factor,
-            Self::Share => Dimension::Share,
-        }
-    }
-
-    /// Returns the name of the metric for a kernel or for the run.
-    #[must_use]
-    pub const fn words(self, is_kernel: bool) -> &'static str {
-        match (self, is_kernel) {
-            (Self::Time, true) => "time per launch",
-            (Self::Time | Self::Total, false) => "total time",
-            (Self::Total, true) => "time of all launches",
-            (Self::Headroom, _) => "headroom",
-            (Self::Share, _) => "share of the run time",
-        }
-    }
-
-    fn of_kernel(self, held: &Figures<'_>) -> Option<f64> {
-        match self {
-            Self::Time => held.launch_s().map(Seconds::get),
-            Self::Headroom => held.headroom().map(Factor::get),
-            Self::Share => Some(held.share.get()),
-            Self::Total => Some(held.time_s.get()),
-        }
-        .filter(|value| *value > 0.0 && value.is_finite())
-    }
-
-    fn of_run(self, run: &Run) -> Option<f64> {
-        match self {
-            Self::Time | Self::Total => Some(run.whole_s().get()),
-            Self::Headroom => run.headroom().map(Factor::get),
-            Self::Share => None,
-        }
-        .filter(|value| *value > 0.0 && value.is_finite())
-    }
-}
+use crate::units::{Dimension, RelativeChange, Seconds, Share, median};
 
 /// One commit, or one save if no commit is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -256,11 +199,15 @@ fn whole(batches: &[Batch<'_>], metric: TrendMetric, least: RelativeChange) -> O
     }
     let times = batches.iter().map(|batch| typical(batch, |run| Some(run.whole_s().get())));
     let times = times.map(|run| run.map(|run| Times { run, mean: run })).collect();
-    let line = Line { share: Share::new(1.0), values, ..Line::default() };
+    let line = Line { metric, share: Share::new(1.0), values, ..Line::default() };
     Some(Found::of(line, times, least).weighed())
 }
 
 fn found(track: &Track<'_>, metric: TrendMetric, least: RelativeChange) -> Found {
+    let metric = match metric {
+        TrendMetric::Time if track.is_mixed => TrendMetric::Total,
+        metric => metric,
+    };
     let values = track.batches.iter().map(|runs| {
         spread(&runs.iter().filter_map(|held| metric.of_kernel(held)).collect::<Vec<_>>())
     });
@@ -270,6 +217,7 @@ fn found(track: &Track<'_>, metric: TrendMetric, least: RelativeChange) -> Found
         operator: track.operator.clone(),
         shape: track.shape.clone(),
         category: track.category.clone(),
+        metric,
         share: share(track),
         values: values.collect(),
         ..Line::default()
@@ -348,6 +296,7 @@ mod tests {
     use super::super::store::Entry;
     use super::super::store::tests::{kernel, run};
     use super::*;
+    use crate::compare::Run;
 
     /// A store with a commit a day: seconds of `a` and of `b`, in two runs each.
     fn made(folder: &std::path::Path, days: &[(f64, f64)]) -> Store {

@@ -37,7 +37,7 @@ impl Reported for TrendReport<'_> {
         let mut document = Document::titled(trend.title());
         let chosen = if trend.chosen.is_some() { self.top } else { 0 };
         for line in trend.whole.iter().chain(trend.kernels.iter().take(chosen)) {
-            let words = trend.metric.words(line.kernel.is_some());
+            let words = line.metric.words(line.kernel.is_some());
             let title = match line.kernel {
                 Some(_) => format!("{}, {words}", name(trend, line, style)),
                 None => words.to_owned(),
@@ -193,7 +193,7 @@ impl Trend {
         } else {
             name(self, line, style)
         };
-        let words = match (self.metric, line.kernel.is_some()) {
+        let words = match (line.metric, line.kernel.is_some()) {
             (TrendMetric::Time | TrendMetric::Total, false) => String::new(),
             (metric, is_kernel) => format!("{} ", metric.words(is_kernel)),
         };

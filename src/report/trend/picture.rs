@@ -48,7 +48,7 @@ fn figure(trend: &Trend) -> SeriesFigure {
 }
 
 fn panel(trend: &Trend, line: &Line) -> SeriesPanel {
-    let words = trend.metric.words(line.kernel.is_some());
+    let words = line.metric.words(line.kernel.is_some());
     let share = match line.kernel {
         Some(_) if line.is_gone => {
             format!(" (gone; {} of the last run)", percent(line.share.get()))
