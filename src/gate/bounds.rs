@@ -127,13 +127,13 @@ fn value(bound: &Bound, measured: &Measured) -> Option<Known> {
         Metric::Time | Metric::KernelTotal => measured.time_s.map(Known::exactly),
         Metric::Share => measured.share.map(Known::exactly),
         Metric::Headroom => Some(Known {
-            least: measured.headroom_low.map_or(0.0, Factor::get),
+            least: least_headroom(measured),
             most: most_headroom(measured)?,
             unit: Dimension::Factor,
         }),
         Metric::Roof => Some(Known {
             least: 1.0 / most_headroom(measured)?,
-            most: measured.headroom_low.map_or(f64::INFINITY, |headroom| 1.0 / headroom.get()),
+            most: 1.0 / least_headroom(measured),
             unit: Dimension::Share,
         }),
         Metric::Bytes => measured.per_launch.bytes.map(Known::exactly),
@@ -172,6 +172,13 @@ fn unknown(bound: &Bound, measured: &Measured) -> String {
     format!("{why}, but bound {:?} needs it", bound.name)
 }
 
+/// The least that headroom can be: no kernel is faster than what it needs, whatever was not counted. Nothing is known of
+/// one that is faster than the roofline of what was counted.
+fn least_headroom(measured: &Measured) -> f64 {
+    let is_slower = measured.headroom.is_some_and(|headroom| headroom.get() >= 1.0);
+    measured.headroom_low.map_or(if is_slower { 1.0 } else { 0.0 }, Factor::get)
+}
+
 /// The most that headroom can be; infinite where nothing is certainly needed.
 fn most_headroom(measured: &Measured) -> Option<f64> {
     measured.headroom?;
@@ -201,10 +208,8 @@ fn check(
         Some(Broken { limit, is_certain, word }) => {
             let limit_text = limit.written();
             let (seen, limit_text) = exactly(&known, limit).unwrap_or((seen, limit_text));
-            let message = format!(
-                "{key} is {seen}{of_runs}, bound {:?} allows {word} {limit_text}",
-                bound.name
-            );
+            let message =
+                format!("{key} is {seen}{of_runs}, bound {:?} {word} {limit_text}", bound.name);
             if is_certain {
                 (Verdict::Violation, bound.action, message, Some(limit))
             } else {
@@ -227,7 +232,7 @@ fn check(
     Check {
         verdict,
         action,
-        after: known.least.is_finite().then_some(least),
+        after: (known.least.is_finite() && known.least > 0.0 || known.most <= 0.0).then_some(least),
         limit: limit.map(Allowed::Bound),
         share,
         ..Check::new(&rule, bound.metric, subject, message)
@@ -250,6 +255,8 @@ impl Known {
         let shown = |value: f64| Value { value, unit: self.unit }.shown();
         if self.least >= self.most * ONE_VALUE {
             shown(self.least)
+        } else if self.most.is_finite() && self.least <= 0.0 {
+            format!("at most {}", shown(self.most))
         } else if self.most.is_finite() {
             interval(&shown(self.least), &shown(self.most))
         } else {
@@ -261,9 +268,11 @@ impl Known {
 /// A value and a limit that three digits show as the same, with as many as tell them apart.
 fn exactly(known: &Known, limit: Value) -> Option<(String, String)> {
     let is_one = known.least >= known.most * ONE_VALUE;
-    (is_one && known.shown() == limit.shown()).then(|| {
-        let value = Value { value: known.least, unit: known.unit };
-        value.told_apart(limit)
+    let least = Value { value: known.least, unit: known.unit };
+    let is_alike = least.shown() == limit.shown();
+    (is_alike && (is_one || known.most.is_infinite())).then(|| {
+        let (value, limit) = least.told_apart(limit);
+        (if is_one { value } else { format!("at least {value}") }, limit)
     })
 }
 
@@ -282,13 +291,13 @@ fn broken(bound: &Bound, known: &Known) -> Option<Broken> {
     let below = bound.min.filter(|min| is_above(min.value, known.least)).map(|limit| Broken {
         limit,
         is_certain: is_above(limit.value, known.most),
-        word: "at least",
+        word: "requires at least",
     });
     below.or_else(|| {
         bound.max.filter(|max| is_above(known.most, max.value)).map(|limit| Broken {
             limit,
             is_certain: is_above(known.least, limit.value),
-            word: "at most",
+            word: "allows at most",
         })
     })
 }

@@ -2,7 +2,7 @@
 
 use super::words;
 use crate::compare::{
-    Change, Comparison, Contribution, ContributionKind, Counted, Inferred, ProposalKind,
+    Change, Comparison, Contribution, ContributionKind, Counted, Inferred, Measured, ProposalKind,
 };
 use crate::units::{Probability, Seconds, si};
 
@@ -14,7 +14,7 @@ const EXPLAINS: f64 = 0.1;
 
 /// Describes how a kernel differs from the one it is compared with, before its times; empty if it does not.
 pub(super) fn first(known: &Change) -> String {
-    let mut text = known.inferred.as_ref().map(inferred).unwrap_or_default();
+    let mut text = known.inferred.as_ref().map(|one| inferred(one, known)).unwrap_or_default();
     if let Some(work) = &known.work {
         let what = match work.counted {
             Counted::Flops => "FLOPs",
@@ -28,7 +28,7 @@ pub(super) fn first(known: &Change) -> String {
 }
 
 /// Describes a rename, fusion or split, with its confidence.
-fn inferred(inferred: &Inferred) -> String {
+fn inferred(inferred: &Inferred, known: &Change) -> String {
     let Inferred { kind, before, after, confidence, .. } = inferred;
     let became = match kind {
         ProposalKind::Rename => "was renamed to",
@@ -36,7 +36,16 @@ fn inferred(inferred: &Inferred) -> String {
         ProposalKind::Split => "was split into",
     };
     let sure = percents(*confidence);
-    format!("{} {became} {} ({sure} confidence): ", before.join(" + "), after.join(" + "))
+    let (mut one, mut two) = (before.join(" + "), after.join(" + "));
+    // Of names that are the same, what they leave out differs.
+    if one == two {
+        let whole = |side: &Measured, name: String| {
+            let full = if side.full_name.is_empty() { name } else { side.full_name.clone() };
+            side.operator.as_ref().map_or(full.clone(), |operator| format!("{full} [{operator}]"))
+        };
+        (one, two) = (whole(&known.before, one), whole(&known.after, two));
+    }
+    format!("{one} {became} {two} ({sure} confidence): ")
 }
 
 fn percents(confidence: Probability) -> String {

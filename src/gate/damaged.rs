@@ -1,10 +1,10 @@
-//! Runs of a side that are no repeats of the others: of another program, in another unit, or with half of
-//! their durations gone.
+//! Runs of a side that are no repeats of the others: of another program, in another unit, of other numbers of steps, or
+//! with half of their durations gone.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::compare::{self, Run};
+use crate::compare::{self, Run, weighted_median};
 use crate::units::digits;
 
 /// Repeats of a run have at least half of its time in common kernels.
@@ -16,6 +16,12 @@ const FACTOR: f64 = 3.0;
 /// Repeats of a run have as many launches, and durations for as many of them, up to a tenth: if fewer were
 /// read and records could not be used, the file is damaged.
 const TIMED: f64 = 0.1;
+
+/// Kernels with this part of the common time have the same ratio of launches where a run is of more steps.
+const MOST: f64 = 0.75;
+
+/// Ratios of launches that differ by less are one.
+const SAME_RATIO: f64 = 0.02;
 
 /// The runs of both sides that are repeats of each other.
 pub(super) struct Sifted<'a> {
@@ -41,6 +47,8 @@ pub(super) fn sift<'a>(baseline: &'a [Run], current: &'a [Run], order: &[bool]) 
     let (one, two) = (outlines(baseline), outlines(current));
     let before = sifted.side("the baseline", (baseline, &one), (current, &two));
     let after = sifted.side("the current side", (current, &two), (baseline, &one));
+    let before = sifted.of_as_many_steps("the baseline", (baseline, &one), before, &two);
+    let after = sifted.of_as_many_steps("the current side", (current, &two), after, &one);
     if before.len() + after.len() == baseline.len() + current.len() {
         return sifted;
     }
@@ -122,6 +130,43 @@ impl Sifted<'_> {
     }
 }
 
+impl Sifted<'_> {
+    /// Those of the positions whose runs have as many steps as most: the total of a side is that of a run. Where most do
+    /// not agree, each is what it is.
+    fn of_as_many_steps(
+        &mut self,
+        side: &str,
+        (runs, outlines): (&[Run], &[Outline<'_>]),
+        at: Vec<usize>,
+        others: &[Outline<'_>],
+    ) -> Vec<usize> {
+        let agree = |one: usize| -> Vec<usize> {
+            let is_alike = |two: &usize| steps(&outlines[one], &outlines[*two]).is_none();
+            at.iter().copied().filter(is_alike).collect()
+        };
+        let best = at.iter().map(|one| agree(*one)).max_by_key(Vec::len).unwrap_or_default();
+        let fits = |one: &usize| others.iter().any(|other| steps(&outlines[*one], other).is_none());
+        let kept: Vec<usize> = match at.len() {
+            _ if 2 * best.len() > at.len() => best,
+            // Of two the other side may tell.
+            2 => at.iter().copied().filter(fits).collect(),
+            _ => return at,
+        };
+        let Some(first) = kept.first().filter(|_| kept.len() < at.len()) else { return at };
+        for one in at.iter().filter(|one| !kept.contains(one)) {
+            let more = steps(&outlines[*one], &outlines[*first]).unwrap_or(1.0);
+            self.left_out.push(format!(
+                "{} is left out, because it is not a repeat of the other runs of {side}: it launches almost every kernel {}× \
+                 as often as {}: another number of steps?",
+                runs[*one].label,
+                digits(more),
+                runs[*first].label
+            ));
+        }
+        kept
+    }
+}
+
 /// Returns why runs of the same code are no repeats of each other: one that measured another program or was cut off makes
 /// a difference that is not noise. `None` where all may be repeats.
 #[must_use]
@@ -142,10 +187,26 @@ pub fn no_repeats(runs: &[Run]) -> Option<String> {
 
 /// The kernels of a run by the names that builds keep.
 struct Outline<'a> {
-    /// Share of the time, and the mean launch where there is one, in seconds.
-    kernels: BTreeMap<Cow<'a, str>, (f64, Option<f64>)>,
+    kernels: BTreeMap<Cow<'a, str>, OfName>,
     /// Part of the launches that have a duration, warm-up apart.
     timed: f64,
+}
+
+/// Kernels of one name in a run.
+#[derive(Default)]
+struct OfName {
+    time: f64,
+    timed: u64,
+    launches: u64,
+    /// Share of the time.
+    share: f64,
+}
+
+impl OfName {
+    /// The mean launch in seconds, where there is one.
+    fn mean(&self) -> Option<f64> {
+        (self.timed > 0 && self.time > 0.0).then(|| self.time / self.timed as f64)
+    }
 }
 
 fn outlines(runs: &[Run]) -> Vec<Outline<'_>> {
@@ -153,24 +214,21 @@ fn outlines(runs: &[Run]) -> Vec<Outline<'_>> {
 }
 
 fn outline(run: &Run) -> Outline<'_> {
-    let mut sums: BTreeMap<Cow<'_, str>, (f64, u64)> = BTreeMap::new();
+    let mut kernels: BTreeMap<Cow<'_, str>, OfName> = BTreeMap::new();
     let (mut timed, mut wanted) = (0_u64, 0_u64);
     for kernel in &run.kernels {
-        let sum = sums.entry(Cow::Owned(compare::family(kernel.written()))).or_default();
-        sum.0 += kernel.measured_s.get();
-        sum.1 += kernel.timed;
+        let sum = kernels.entry(Cow::Owned(compare::family(kernel.written()))).or_default();
+        sum.time += kernel.measured_s.get();
+        sum.timed += kernel.timed;
+        sum.launches += kernel.launches;
         timed += kernel.timed;
         wanted += kernel.warm_launches(run.warmup);
     }
     let all = run.measured_s.get();
-    let of = |(time, timed): (f64, u64)| {
-        let share = if all > 0.0 { time / all } else { 0.0 };
-        (share, (timed > 0 && time > 0.0).then(|| time / timed as f64))
-    };
-    Outline {
-        kernels: sums.into_iter().map(|(name, sum)| (name, of(sum))).collect(),
-        timed: (timed as f64 / wanted.max(1) as f64).min(1.0),
+    for kernel in kernels.values_mut().filter(|_| all > 0.0) {
+        kernel.share = kernel.time / all;
     }
+    Outline { kernels, timed: (timed as f64 / wanted.max(1) as f64).min(1.0) }
 }
 
 /// Why a run is no repeat of another; none where it may be one.
@@ -180,7 +238,7 @@ fn differs(
 ) -> Option<String> {
     let shared = |one: &Outline<'_>, two: &Outline<'_>| -> f64 {
         let known = one.kernels.iter().filter(|(name, _)| two.kernels.contains_key(*name));
-        known.map(|(_, (share, _))| share).sum()
+        known.map(|(_, kernel)| kernel.share).sum()
     };
     let common = shared(outline, known).min(shared(known, outline));
     if common < COMMON {
@@ -209,9 +267,9 @@ fn differs(
             digits(known.timed * 100.0)
         ));
     }
-    let ratio = |(name, (_, mean)): (&Cow<'_, str>, &(f64, Option<f64>))| {
-        let other = known.kernels.get(name)?.1?;
-        Some(((*mean)? / other).ln())
+    let ratio = |(name, kernel): (&Cow<'_, str>, &OfName)| {
+        let other = known.kernels.get(name)?.mean()?;
+        Some((kernel.mean()? / other).ln())
     };
     let ratios: Vec<f64> = outline.kernels.iter().filter_map(ratio).collect();
     let launch = crate::units::median(&ratios).unwrap_or(0.0);
@@ -221,6 +279,22 @@ fn differs(
     (shift.abs() > FACTOR.ln()).then(|| {
         format!("{what} {}× as long as in {}: another unit?", digits(shift.exp()), other.label)
     })
+}
+
+/// How many times the steps of another run a run has, if they are not as many: kernels with most of the time that both have
+/// are launched so many times as often.
+fn steps(outline: &Outline<'_>, known: &Outline<'_>) -> Option<f64> {
+    let ratio = |(name, kernel): (&Cow<'_, str>, &OfName)| {
+        let other = known.kernels.get(name).filter(|other| other.launches > 0)?;
+        Some(((kernel.launches as f64 / other.launches as f64).ln(), kernel.share))
+    };
+    let ratios: Vec<(f64, f64)> = outline.kernels.iter().filter_map(ratio).collect();
+    let usual = weighted_median(&ratios).filter(|usual| usual.abs() > TIMED.ln_1p())?;
+    let agree = ratios.iter().filter(|(ratio, _)| (ratio - usual).abs() < SAME_RATIO);
+    let agree: Vec<f64> = agree.map(|(_, share)| *share).collect();
+    let common: f64 = ratios.iter().map(|(_, share)| share).sum();
+    let is_of_steps = agree.len() > 1 && agree.iter().sum::<f64>() >= MOST * common;
+    is_of_steps.then(|| usual.exp())
 }
 
 #[cfg(test)]
@@ -268,6 +342,27 @@ mod tests {
         half.kernels.iter_mut().for_each(|kernel| kernel.launches = 10);
         let (out, _, kept) = left(&[good("c"), half, good("d")], &[good("a")]);
         assert!(out[0].contains("50.0% of its launches have a duration") && kept == 2, "{out:?}");
+    }
+
+    /// Two steps in one file, beside runs of one step each; or all runs of the side with as many as they like.
+    #[test]
+    fn a_run_of_more_steps_is_left_out_beside_others() {
+        let of = |label: &str, steps: usize| {
+            let of = |name: &str| kernel(&format!("net_{name}"), &vec![1e-3; 5 * steps]);
+            Run { label: label.to_owned(), ..run(vec![of("gemm"), of("softmax"), of("copy")]) }
+        };
+        let runs = [of("c", 1), of("d", 2), of("e", 1)];
+        let (out, _, kept) = left(&runs, &[of("a", 1)]);
+        let says = "d is left out, because it is not a repeat of the other runs of the current side: it launches \
+                    almost every kernel 2.00× as often as c: another number of steps?";
+        assert_eq!((out, kept), (vec![says.to_owned()], 2));
+        let (out, unclear, kept) = left(&[of("c", 1), of("d", 2)], &[of("a", 1)]);
+        assert!(out.len() == 1 && unclear.is_empty() && kept == 1, "{out:?} {unclear:?}");
+        // Where each is of its own number, none is the odd one.
+        let each = [of("c", 1), of("d", 2), of("e", 3)];
+        assert_eq!(left(&each, &[of("a", 5)]), (vec![], vec![], 3));
+        let twice = [of("c", 2), of("d", 2)];
+        assert_eq!(left(&twice, &[of("a", 1), of("b", 1)]), (vec![], vec![], 2));
     }
 
     #[test]

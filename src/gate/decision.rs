@@ -215,7 +215,8 @@ pub struct Check {
     pub limit: Option<Allowed>,
     /// Relative change that noise alone could explain; only with one run per side.
     pub noise: Option<RelativeChange>,
-    /// Change of the kernel's total time, in seconds.
+    /// What the change costs a run, in seconds: that of the time per launch at launches midway between the sides, or that of
+    /// the time of all launches where these are judged. More launches alone are in the contributions to the total.
     pub delta_s: Option<Seconds>,
     /// Share of the current run's time; of the baseline's time for vanished kernels.
     pub share: Option<Share>,

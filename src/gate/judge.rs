@@ -110,8 +110,8 @@ fn different_devices(comparison: Comparison, policy: &Policy, setting: &Setting)
         (comparison.baseline.devices.join(", "), comparison.current.devices.join(", "));
     let reason = if one == two {
         format!(
-            "the sides ran on devices that the catalog does not know ({one}), with different peaks: \
-             times on different devices cannot be compared"
+            "the runs of both sides ran on {one}, but not each on the same, or with other peaks: times on different \
+             devices cannot be compared"
         )
     } else {
         format!(

@@ -333,31 +333,37 @@ pub(super) fn reason(deciding: &[&Check]) -> String {
     };
     let of = |verdict: Verdict| deciding.iter().filter(move |check| check.verdict == verdict);
     let is_kernel = |check: &&&Check| matches!(check.subject, Subject::Kernel { .. });
-    let worse = of(Verdict::Regression).filter(is_kernel).count();
-    let mut slower: Vec<String> = count(worse, "kernel", "kernels").into_iter().collect();
-    slower.extend(of(Verdict::Regression).filter(|check| !is_kernel(check)).map(|check| {
-        match check.metric {
-            Metric::CommonShift if check.rule == super::decision::MANY_KERNELS => {
-                "most kernels together".to_owned()
+    // A kernel, or the run, may exceed several limits.
+    let kernels = |verdict: Verdict| {
+        let mut each: Vec<&Subject> = Vec::new();
+        for check in of(verdict).filter(is_kernel) {
+            if !each.contains(&&check.subject) {
+                each.push(&check.subject);
             }
-            Metric::CommonShift => "all kernels together".to_owned(),
-            _ => "the whole run".to_owned(),
         }
-    }));
+        each.len()
+    };
+    let worse = kernels(Verdict::Regression);
+    let mut slower: Vec<String> = count(worse, "kernel", "kernels").into_iter().collect();
+    for check in of(Verdict::Regression).filter(|check| !is_kernel(check)) {
+        let what = match check.metric {
+            Metric::CommonShift if check.rule == super::decision::MANY_KERNELS => {
+                "most kernels together"
+            }
+            Metric::CommonShift => "all kernels together",
+            _ => "the whole run",
+        };
+        if !slower.iter().any(|known| known == what) {
+            slower.push(what.to_owned());
+        }
+    }
     let mut sentences = Vec::new();
     if !slower.is_empty() {
         sentences.push(format!("{} exceeded the limit", list(&slower)));
     }
     // A bound is checked on each of its kernels.
     let bounds: BTreeSet<&str> = of(Verdict::Violation).map(|check| check.rule.as_str()).collect();
-    let kernels = of(Verdict::Violation).filter(is_kernel).map(|check| &check.subject);
-    let mut each: Vec<&Subject> = Vec::new();
-    for kernel in kernels {
-        if !each.contains(&kernel) {
-            each.push(kernel);
-        }
-    }
-    let kernels = match each.len() {
+    let kernels = match kernels(Verdict::Violation) {
         0 | 1 => String::new(),
         several => format!(" on {several} kernels"),
     };
@@ -541,10 +547,14 @@ mod tests {
             action: Action::Fail,
             ..Check::new("rule", metric, subject, message.to_owned())
         };
-        let of_kernel = || Subject::kernel("a", &crate::compare::Measured::default());
+        let kernel = |name| Subject::kernel(name, &crate::compare::Measured::default());
+        let of_kernel = || kernel("a");
+        // A kernel that exceeds two limits is one, as is the run.
         let checks = [
             check(Verdict::Regression, Metric::Time, of_kernel(), ""),
-            check(Verdict::Regression, Metric::Time, of_kernel(), ""),
+            check(Verdict::Regression, Metric::Bytes, of_kernel(), ""),
+            check(Verdict::Regression, Metric::Time, kernel("b"), ""),
+            check(Verdict::Regression, Metric::Total, Subject::Run, ""),
             check(Verdict::Regression, Metric::Total, Subject::Run, ""),
             check(Verdict::Regression, Metric::CommonShift, Subject::Run, ""),
             check(Verdict::Violation, Metric::Time, of_kernel(), ""),

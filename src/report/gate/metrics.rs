@@ -3,6 +3,8 @@
 //!
 //! Names fit both: letters, digits and `_` (W&B), at most 250 characters (`MLflow`).
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::tracked::{Figure, figures, of_runs, slug};
@@ -31,19 +33,28 @@ pub fn metrics(runs: &[Run]) -> String {
 }
 
 fn json(figures: Vec<Figure>) -> String {
-    let mut all = Map::new();
-    for figure in figures {
+    let named = figures.into_iter().map(|figure| {
         let text = match &figure.kernel {
             Some(kernel) => format!("{} {kernel}", figure.name()),
             None => figure.name(),
         };
-        let mut name = slug(&text, LONGEST);
-        if all.contains_key(&name) {
-            // Names that differ in signs only.
-            let hash: String = crate::compare::fingerprint(&text).chars().take(8).collect();
-            name = slug(&format!("{name} {hash}"), LONGEST);
-        }
-        all.insert(name, Value::from(figure.value));
+        (slug(&text, LONGEST), text, figure.value)
+    });
+    let named: Vec<(String, String, f64)> = named.collect();
+    let mut count: HashMap<&str, usize> = HashMap::new();
+    for (name, ..) in &named {
+        *count.entry(name).or_default() += 1;
+    }
+    let mut all = Map::new();
+    for (name, text, value) in &named {
+        // Of names that differ in signs only each has a hash, whichever comes first: a tracker follows a name from run to run.
+        let name = if count[name.as_str()] > 1 {
+            let hash: String = crate::compare::fingerprint(text).chars().take(8).collect();
+            slug(&format!("{name} {hash}"), LONGEST)
+        } else {
+            name.clone()
+        };
+        all.insert(name, Value::from(*value));
     }
     serde_json::to_string_pretty(&Value::Object(all)).unwrap_or_default() + "\n"
 }

@@ -430,11 +430,13 @@ pub(super) fn guesses(report: &GateReport<'_>, are_judged: bool) -> Vec<String> 
     let open = report.decision.guesses.iter().filter(|guess| guess.is_judged == are_judged);
     let guesses = open.map(|guess| {
         let kind = guess.kind.label();
+        let (one, mut two) = (names(&guess.before), names(&guess.after));
+        if one == two {
+            "another kernel of that short name".clone_into(&mut two);
+        }
         format!(
-            "{kind} ({:.0}% confidence): {} is now {}; {} before, {} now; {}",
+            "{kind} ({:.0}% confidence): {one} is now {two}; {} before, {} now; {}",
             guess.confidence.get() * 100.0,
-            names(&guess.before),
-            names(&guess.after),
             si(guess.before_s.get(), "s"),
             si(guess.after_s.get(), "s"),
             printable(&guess.why)
