@@ -191,7 +191,15 @@ pub fn imbalances(ranks: &[Rank]) -> (Vec<Imbalance>, Vec<String>) {
         runs.entry(&rank.id.run).or_default().push(rank);
     }
     let (mut found, mut notes) = (Vec::new(), Vec::new());
-    for (run, ranks) in runs {
+    for (run, mut ranks) in runs {
+        let all = ranks.len();
+        ranks.retain(|rank| rank.measured().is_some());
+        if ranks.len() < all && ranks.iter().any(|rank| !rank.positions.is_empty()) {
+            let timed = ranks.len();
+            notes.push(format!(
+                "run {run}: only {timed} of {all} ranks have durations; the imbalance is that of these"
+            ));
+        }
         let mut axes: Vec<Axis<'_>> = Vec::new();
         let mut known: HashMap<&Arc<str>, usize> = HashMap::new();
         for rank in &ranks {
@@ -269,6 +277,20 @@ mod tests {
         assert_eq!(error, "the axes have 2 positions, the run has ranks 0 to 7");
         let twice = ["data", "data"].map(|axis| (axis.to_owned(), 2));
         assert_eq!(place(&mut ranks, &twice).unwrap_err(), "axis data twice");
+    }
+
+    #[test]
+    fn ranks_without_durations_count_for_no_mean() {
+        let mut ranks = ranks(4, |rank| if rank % 2 == 1 { 0.0 } else { 1.0 });
+        place(&mut ranks, &[("tensor".to_owned(), 2), ("data".to_owned(), 2)]).unwrap();
+        let (found, notes) = imbalances(&ranks);
+        // Nothing is known of the second tensor position.
+        let [data] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((&*data.axis, data.ratio()), ("data", 1.0));
+        assert_eq!(
+            notes,
+            ["run run: only 2 of 4 ranks have durations; the imbalance is that of these"]
+        );
     }
 
     #[test]

@@ -27,6 +27,14 @@ pub struct Rank {
     pub checks: Arc<[String]>,
 }
 
+impl Rank {
+    /// Returns its measured time; `None` if none of its launches has a duration: such a rank is neither fast nor slow.
+    #[must_use]
+    pub fn measured(&self) -> Option<Seconds> {
+        Some(self.figures.measured).filter(|time| *time > Seconds::ZERO)
+    }
+}
+
 /// Many ranks, merged.
 pub struct Gathered {
     /// Sums by kernel.

@@ -63,11 +63,11 @@ pub(super) fn compute(rank: &Rank) -> f64 {
 }
 
 /// Returns the ranks that take at least 5% longer than the median of their run, or do so outside communication; the
-/// slowest first.
+/// slowest first. Ranks without durations are neither, and count for no median.
 #[must_use]
 pub fn stragglers(ranks: &[Rank]) -> Vec<Straggler> {
     let mut runs: BTreeMap<&str, Vec<&Rank>> = BTreeMap::new();
-    for rank in ranks {
+    for rank in ranks.iter().filter(|rank| rank.measured().is_some()) {
         runs.entry(&rank.id.run).or_default().push(rank);
     }
     let mut found = Vec::new();
@@ -207,6 +207,16 @@ mod tests {
             }
         });
         stragglers(&ranks).iter().map(|one| (one.id.rank, one.cause)).collect()
+    }
+
+    #[test]
+    fn ranks_without_durations_make_no_stragglers() {
+        let untimed = ranks(|rank, figures| {
+            if rank % 2 == 1 {
+                (figures.measured, figures.communication) = (Seconds::ZERO, Seconds::ZERO);
+            }
+        });
+        assert!(stragglers(&untimed).is_empty());
     }
 
     #[test]

@@ -128,9 +128,9 @@ struct RankDocument<'a> {
     devices: &'a [String],
     /// Number of launches.
     launches: u64,
-    /// Measured time.
-    measured_s: f64,
-    /// Relative difference from the median time of its run; `null` if that is zero.
+    /// Measured time; `null` if no launch has a duration.
+    measured_s: Option<f64>,
+    /// Relative difference from the median time of its run; `null` if either is not known.
     from_median: Option<f64>,
     /// Part of the measured time in communication and copies over links.
     communication_s: f64,
@@ -181,15 +181,14 @@ impl Serialize for Ranks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(|rank| {
             let figures = &rank.figures;
-            let median = self.1.get(&*rank.id.run);
             RankDocument {
                 run: &rank.id.run,
                 rank: rank.id.rank,
                 positions: rank.positions.iter().map(|(axis, at)| (&**axis, *at)).collect(),
                 devices: &figures.devices,
                 launches: figures.launches,
-                measured_s: figures.measured.get(),
-                from_median: median.map(|median| figures.measured.get() / median - 1.0),
+                measured_s: rank.measured().map(Seconds::get),
+                from_median: FleetReport::from_median(rank, &self.1),
                 communication_s: figures.communication.get(),
                 judged_s: figures.judged.get(),
                 roofline_s: figures.roofline.get(),

@@ -133,12 +133,19 @@ impl<'a> FleetReport<'a> {
     fn medians(&self) -> BTreeMap<&str, f64> {
         let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for rank in self.ranks {
-            times.entry(&rank.id.run).or_default().push(rank.figures.measured.get());
+            let measured = rank.measured().map(Seconds::get);
+            times.entry(&rank.id.run).or_default().extend(measured);
         }
         let median = |(run, times): (_, Vec<f64>)| {
             median(&times).filter(|median| *median > 0.0).map(|median| (run, median))
         };
         times.into_iter().filter_map(median).collect()
+    }
+
+    /// Returns the relative difference of a rank from the median of its run, among these.
+    fn from_median(rank: &Rank, medians: &BTreeMap<&str, f64>) -> Option<f64> {
+        let median = medians.get(&*rank.id.run)?;
+        Some(rank.measured()?.get() / median - 1.0)
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -279,14 +286,12 @@ impl<'a> FleetReport<'a> {
         }
         for rank in ranks.into_iter().take(shown) {
             let figures = &rank.figures;
-            let usual = medians.get(&*rank.id.run);
-            let deviation = usual.map(|usual| figures.measured.get() / usual - 1.0);
             let mut cells = vec![Cell::text(printable(&rank.id.to_string()))];
             cells.extend(is_shown.then(|| Cell::text(printable(&figures.devices.join(", ")))));
             cells.extend([
                 Cell::count(figures.launches),
-                Cell::time(figures.measured),
-                Cell::maybe(deviation),
+                Cell::maybe(rank.measured().map(Seconds::get)),
+                Cell::maybe(Self::from_median(rank, &medians)),
                 Cell::time(figures.communication),
                 Cell::time(figures.roofline),
                 Cell::maybe(figures.clock.map(crate::units::Hertz::get)),

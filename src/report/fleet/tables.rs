@@ -84,11 +84,10 @@ impl FleetReport<'_> {
         add("launches", Form::Count, "number of launches", &|rank| {
             Some(Cell::Count(rank.figures.launches))
         });
-        add("measured_s", SECONDS, "measured time", &|rank| seconds(rank.figures.measured));
+        add("measured_s", SECONDS, "measured time", &|rank| rank.measured().and_then(seconds));
         let about = "relative difference from the median time of its run";
         add("from_median", Form::Number("1"), about, &|rank| {
-            let median = medians.get(&*rank.id.run)?;
-            Some(Cell::Number(rank.figures.measured.get() / median - 1.0))
+            Self::from_median(rank, &medians).map(Cell::Number)
         });
         let about = "time in communication and copies over links";
         add("communication_s", SECONDS, about, &|rank| seconds(rank.figures.communication));
