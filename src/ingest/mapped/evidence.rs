@@ -1,7 +1,8 @@
 //! How the numbers of a mapped table are written, by what its rows can mean.
 
 use super::is_titled;
-use super::mapping::{Mapping, Time, Value};
+use super::mapping::{Instant, Mapping, Time, Value};
+use super::units::number_of;
 use crate::ingest::decimal::{Content, DecimalSign, Evidence};
 use crate::ingest::rows::fields;
 use crate::ingest::{Numerals, Reading};
@@ -19,22 +20,11 @@ pub(super) fn evidence(
     header: &[String],
 ) -> Evidence {
     let at = |column: &str| header.iter().position(|field| is_titled(field, column));
-    let (time, instants) = match &mapping.time {
-        Time::Column(value) => (Some(value), None),
-        Time::Span { start, end } => (None, Some([start, end])),
-    };
+    let (time, _) = times(mapping);
     let values = time.into_iter().chain(&mapping.values);
     let values: Vec<(&Value, usize)> =
         values.filter_map(|value| Some((value, at(value.column()?)?))).collect();
-    let instants = instants.into_iter().flatten().filter_map(|instant| at(&instant.column));
-    let start = mapping.start.iter().filter_map(|start| at(&start.column));
-    let counts = mapping.launches.iter().filter_map(|launches| at(&launches.column));
-    let numeric: Vec<(usize, Content)> = values
-        .iter()
-        .map(|(value, at)| (*at, value.content()))
-        .chain(counts.chain(instants).map(|at| (at, Content::Whole)))
-        .chain(start.map(|at| (at, Content::Any)))
-        .collect();
+    let numeric = numeric(mapping, at);
     let skipped = usize::try_from(header_line).unwrap_or(usize::MAX);
     let lines = reading.sample.lines().skip(skipped).take(NUMERAL_RECORDS);
     let records: Vec<Vec<String>> = lines.map(|line| fields(line, mapping.delimiter)).collect();
@@ -42,7 +32,7 @@ pub(super) fn evidence(
     for (line, record) in (header_line + 1..).zip(&records) {
         for (at, content) in &numeric {
             let place = || Some((line, header[*at].clone()));
-            evidence.add(record.get(*at).map_or(&[], String::as_bytes), *content, place);
+            evidence.add(number_of(record.get(*at).map_or(&[], String::as_bytes)), *content, place);
         }
         if time.is_some() {
             possible(&mut evidence, &values, record);
@@ -59,6 +49,31 @@ pub(super) fn evidence(
         evidence.doubt(format!("{cell:?} of the column {title:?} has a decimal comma"));
     }
     evidence
+}
+
+/// The column of times, or those of their starts and ends.
+fn times(mapping: &Mapping) -> (Option<&Value>, Option<[&Instant; 2]>) {
+    match &mapping.time {
+        Time::Column(value) => (Some(value), None),
+        Time::Span { start, end } => (None, Some([start, end])),
+    }
+}
+
+/// The places of the columns with numbers, and what they hold; `at` says where a column is.
+pub(super) fn numeric(
+    mapping: &Mapping,
+    at: impl Fn(&str) -> Option<usize>,
+) -> Vec<(usize, Content)> {
+    let (time, instants) = times(mapping);
+    let values = time.into_iter().chain(&mapping.values);
+    let values = values.filter_map(|value| Some((at(value.column()?)?, value.content())));
+    let instants = instants.into_iter().flatten().filter_map(|instant| at(&instant.column));
+    let start = mapping.start.iter().filter_map(|start| at(&start.column));
+    let counts = mapping.launches.iter().filter_map(|launches| at(&launches.column));
+    values
+        .chain(counts.chain(instants).map(|at| (at, Content::Whole)))
+        .chain(start.map(|at| (at, Content::Any)))
+        .collect()
 }
 
 /// A cell with a decimal comma in a column that is not mapped and has one number in each row: extents, versions and lists
@@ -110,8 +125,8 @@ fn possible(evidence: &mut Evidence, values: &[(&Value, usize)], record: &[Strin
     };
     let faults = [DecimalSign::Point, DecimalSign::Comma].map(fault);
     match faults {
-        [Some(why), None] => evidence.reason(DecimalSign::Comma, format!("as thousands {why}")),
-        [None, Some(why)] => evidence.reason(DecimalSign::Point, format!("as decimals {why}")),
+        [Some(why), None] => evidence.reason(DecimalSign::Comma, format!("otherwise {why}")),
+        [None, Some(why)] => evidence.reason(DecimalSign::Point, format!("otherwise {why}")),
         _ => {}
     }
 }
@@ -139,6 +154,49 @@ mod tests {
         let found = notes("Total");
         assert!(found.iter().any(|one| one.contains("1 row is named as a sum")), "{found:?}");
         assert!(notes("total_kernel").is_empty());
+    }
+
+    /// An empty number is not that of its row, which another launch may have.
+    #[test]
+    fn a_launch_without_a_number_among_others_is_no_copy() {
+        let map = format!("delimiter = ';'\n{NEEDED}id = 'i'\n");
+        let profile = read("name;dur;i\na;10.5;2\na;10.5;\na;10.5;x\nb;3;9\n", &map).unwrap();
+        assert_eq!((profile.launches.len(), profile.sources[0].repeated), (4, 0));
+    }
+
+    /// 1.5 ms are 1500 of the mapping's microseconds.
+    #[test]
+    fn a_cell_that_has_its_own_unit_is_read_in_it() {
+        let map = format!(
+            "delimiter = ';'\n{NEEDED}bytes = {{ column = 'b', unit = 'MB' }}\n\
+             [quantities]\nachieved_occupancy = {{ column = 'occ', unit = '1' }}\n"
+        );
+        let profile = read("name;dur;b;occ\na;1.5ms;3 KiB;45 %\nb;2;4;0.5\n", &map).unwrap();
+        let of = |row: usize, quantity: Quantity| profile.launch(row).value(quantity).unwrap();
+        let near = |found: f64, right: f64| {
+            assert!((found / right - 1.0).abs() < 1e-12, "{found} {right}");
+        };
+        near(of(0, Quantity::Duration), 1.5e-3);
+        near(of(0, Quantity::DramBytes), 3072.0);
+        near(of(0, Quantity::AchievedOccupancy), 0.45);
+        near(of(1, Quantity::Duration), 2e-6);
+        assert_eq!(profile.sources[0].skips.count, 0);
+        // A rate is no amount, and a weight no time.
+        for cell in ["3 MB/s", "3 kg", "MB"] {
+            let profile = read(&format!("name;dur;b;occ\na;1;{cell};1\n"), &map).unwrap();
+            assert_eq!(profile.launch(0).value(Quantity::DramBytes), None, "{cell}");
+            assert_eq!(profile.sources[0].skips.count, 1, "{cell}");
+        }
+        // They are evidence as others are.
+        let error = read("name;dur;b;occ\na;1,234us;1;1\n", &map).unwrap_err();
+        assert!(error.contains("the comma of numbers such as \"1,234\""), "{error}");
+        let commas = read("name;dur;b;occ\na;1,5us;1;1\n", &map).unwrap();
+        near(commas.launch(0).value(Quantity::Duration).unwrap(), 1.5e-6);
+        let error = read("name;dur;b;occ\na;1.5 s/it;1;1\n", &map).unwrap_err();
+        assert!(
+            error.ends_with("not a number | correct the column in the mapping, or the table"),
+            "{error}"
+        );
     }
 
     /// The columns that are read have points before three digits, and one that is not has a decimal comma.
@@ -180,7 +238,7 @@ mod tests {
         let (seconds, note) = time("name;dur;b\nk;100,123;200000\n");
         assert_eq!(seconds, 100_123.0 * 1e-6);
         assert!(
-            note.contains("those of thousands, because as decimals \"200000\" would be 2.00 PB/s"),
+            note.contains("those of thousands, because otherwise \"200000\" would be 2.00 PB/s"),
             "{note}"
         );
         // Points may group digits, too: of a time that no kernel takes, or of a start.
@@ -189,7 +247,7 @@ mod tests {
         for (csv, note) in [
             (
                 "name,dur,s\nk,2.176,5\n",
-                "points in numbers are read as those of thousands, because as thousands",
+                "points in numbers are read as those of thousands, because otherwise",
             ),
             ("name,dur,s\nk,184.320,2.860.736.409\n", ""),
         ] {
@@ -206,7 +264,7 @@ mod tests {
         let profile = read("name;dur;b\nk;7,250;1\n", &seconds).unwrap();
         assert_eq!(profile.launch(0).value(Quantity::Duration), Some(7.25));
         assert!(
-            profile.notes[0].contains("those of decimals, because as thousands"),
+            profile.notes[0].contains("those of decimals, because otherwise"),
             "{:?}",
             profile.notes
         );

@@ -259,11 +259,12 @@ fn missing(
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .filter(|(similarity, _)| *similarity > 0.7);
     let titles: Vec<String> = header.iter().map(|field| format!("{field:?}")).collect();
-    let error = reading.error(format!(
-        "no column {column:?}, which {} names; the header has {}",
-        mapping.path,
-        titles.join(", ")
-    ));
+    let titles = match titles.as_slice() {
+        [] => "no record has it".to_owned(),
+        titles => format!("the header has {}", titles.join(", ")),
+    };
+    let error =
+        reading.error(format!("no column {column:?}, which {} names; {titles}", mapping.path));
     match nearest {
         _ if mapping.is_built_in => error.help(format!(
             "the built-in mapping {} is for other tables; write one for this table: rooflint inspect {} \

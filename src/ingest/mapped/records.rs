@@ -1,6 +1,7 @@
 //! Records of JSON as rows: an array of objects, objects one after the other (NDJSON), or an array under a key.
 //!
-//! A nested value has a path for a name (`args.dur`), and the numbers of an array are one text (`128,1,1`).
+//! A nested value has a path for a name (`args.dur`), and the numbers of an array are one text (`128,1,1`). A number has a
+//! decimal point, but one that is a text may be written in any way: its file is read once, so what leaves a doubt is refused.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,10 +11,12 @@ use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, V
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
+use super::evidence::numeric;
 use super::mapping::Mapping;
 use super::table::Table;
+use super::units::number_of;
 use super::{LeftOut, missing};
-use crate::ingest::decimal::DecimalSign;
+use crate::ingest::decimal::{Content, DecimalSign, Evidence, Verdict};
 use crate::ingest::json::{Json, Lines};
 use crate::ingest::rows::Row;
 use crate::ingest::{IngestError, Numerals, Reading};
@@ -28,17 +31,21 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftO
     // The parser takes byte by byte, so that the line is that of the record it is at.
     let json = Json::new(BufReader::with_capacity(BUFFER, reading.bytes()));
     let lines = json.lines();
-    // JSON knows one way to write numbers.
-    let numerals = Numerals::new(DecimalSign::Point, true, false);
+    let sign = reading.decimal_sign().unwrap_or_default();
+    let numerals = Numerals::new(sign, true, false);
     reading.source.numerals = numerals.to_string();
     let table = Table::new(reading, mapping, &titles, numerals);
     let seen = vec![false; titles.len()];
+    let numeric = numeric(mapping, |column| titles.iter().position(|title| title == column));
     let mut records = Records {
         reading,
         mapping,
         table,
         titles,
         seen,
+        sign,
+        numeric,
+        evidence: Evidence::default(),
         lines,
         row: Row::default(),
         stopped: None,
@@ -50,12 +57,20 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftO
             return Err(records.stopped.take().unwrap_or_else(|| records.damaged(&error)));
         }
     }
-    let Records { reading, table, titles, seen, .. } = records;
+    let Records { reading, table, titles, seen, evidence, .. } = records;
     // A column that no record has is a name that was mistaken.
     if let Some((column, _)) =
         titles.iter().zip(seen).find(|(title, seen)| !seen && !mapping.is_optional(title))
     {
         return Err(missing(reading, mapping, column, &[]));
+    }
+    if evidence.verdict() != Verdict::Nothing
+        && reading.numerals(&evidence, false)?.decimal_mark() != numerals.decimal_mark()
+    {
+        let cell = evidence.decimal_comma().unwrap_or_default();
+        return Err(reading
+            .error(format!("numbers that are texts have a decimal comma, such as {cell:?}"))
+            .help("add --decimal-sign comma; in a mapping: decimal = \",\""));
     }
     Ok(table.end(reading, None))
 }
@@ -67,6 +82,12 @@ struct Records<'r, 'p, 'm> {
     titles: Vec<String>,
     /// Which columns a record had.
     seen: Vec<bool>,
+    /// The decimal sign of texts.
+    sign: DecimalSign,
+    /// The columns with numbers, and what they hold.
+    numeric: Vec<(usize, Content)>,
+    /// What texts in them show of how they are written.
+    evidence: Evidence,
     lines: Lines,
     row: Row,
     /// The error that ends reading, if it is none of JSON.
@@ -82,11 +103,23 @@ impl Records<'_, '_, '_> {
     /// The launch of one record.
     fn record<'de, A: MapAccess<'de>>(&mut self, map: A) -> Result<(), A::Error> {
         let line = self.lines.get();
-        let mut cells =
-            Cells { titles: &self.titles, text: String::new(), at: Vec::new(), twice: None };
-        cells.at.resize(self.titles.len(), None);
+        let mut cells = Cells {
+            titles: &self.titles,
+            sign: self.sign,
+            text: String::new(),
+            at: vec![None; self.titles.len()],
+            is_text: vec![false; self.titles.len()],
+            rest: self.mapping.launches.as_ref().map(|_| String::new()),
+            twice: None,
+        };
         cells.object(map, "")?;
-        let Cells { text, at, twice, .. } = cells;
+        let Cells { mut text, at, is_text, rest, twice, .. } = cells;
+        text.extend(rest);
+        for (column, content) in self.numeric.iter().filter(|(column, _)| is_text[*column]) {
+            let (start, end) = at[*column].unwrap_or_default();
+            let place = || Some((line, self.titles[*column].clone()));
+            self.evidence.add(number_of(&text.as_bytes()[start..end]), *content, place);
+        }
         for (seen, at) in self.seen.iter_mut().zip(&at) {
             *seen |= at.is_some();
         }
@@ -182,8 +215,14 @@ impl<'de> Visitor<'de> for One<'_, '_, '_, '_> {
 /// The cells of a record, one after the other in a text.
 struct Cells<'a> {
     titles: &'a [String],
+    /// That of numbers, too, once they are in the text.
+    sign: DecimalSign,
     text: String,
     at: Vec<Option<(usize, usize)>>,
+    /// Which cells are texts.
+    is_text: Vec<bool>,
+    /// The keys that are not mapped and their values, where records of several launches are compared by all that they have.
+    rest: Option<String>,
     /// A column that the record has twice.
     twice: Option<usize>,
 }
@@ -197,13 +236,20 @@ impl Cells<'_> {
             };
             let column = self.titles.iter().position(|title| *title == path);
             if column.is_none() && !self.titles.iter().any(is_below) {
-                map.next_value::<IgnoredAny>()?;
+                match &mut self.rest {
+                    Some(rest) => {
+                        rest.push_str(&path);
+                        rest.push_str(map.next_value::<Box<RawValue>>()?.get());
+                    }
+                    None => drop(map.next_value::<IgnoredAny>()?),
+                }
                 continue;
             }
             // As it is written: a float would lose digits of an instant.
             let value = map.next_value::<Box<RawValue>>()?;
             let start = self.text.len();
             if let Some(column) = column {
+                self.is_text[column] = value.get().starts_with('"');
                 self.value(value.get(), false).map_err(A::Error::custom)?;
                 if self.at[column].replace((start, self.text.len())).is_some() {
                     self.twice = Some(column);
@@ -232,6 +278,9 @@ impl Cells<'_> {
                 }
             }
             Some(b'n' | b'{' | b'[') | None => {}
+            Some(_) if self.sign == DecimalSign::Comma => {
+                self.text.push_str(&json.replace('.', ","));
+            }
             Some(_) => self.text.push_str(json),
         }
         Ok(())
@@ -261,5 +310,72 @@ impl<'de> Visitor<'de> for Inner<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
         self.cells.object(map, self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{Options, read_text};
+    use crate::model::Quantity;
+
+    const MAP: &str = "[columns]\nkernel = 'name'\ntime = { column = 'dur', unit = 'us' }\n";
+
+    /// The times of the kernels in microseconds, or the error and what to do.
+    fn times(values: &[&str], sign: &str) -> Result<Vec<f64>, String> {
+        let map = Some(Mapping::from_toml(&format!("{sign}{MAP}"), "map.toml").unwrap());
+        let record = |value: &&str| format!("{{\"name\": \"k\", \"dur\": {value}}}\n");
+        let text: String = values.iter().map(record).collect();
+        let options = Options { map, ..Options::default() };
+        let found = read_text("run.json", &text, &options)
+            .map_err(|error| format!("{error} | {}", error.next_step().unwrap_or_default()))?;
+        assert_eq!(found.sources[0].skips.count, 0);
+        let time = |seconds: f64| (seconds * 1e12).round() / 1e6;
+        Ok(found.iter().map(|one| time(one.value(Quantity::Duration).unwrap())).collect())
+    }
+
+    /// A layer that is not mapped makes two kernels; the list a second time is a copy.
+    #[test]
+    fn records_of_several_launches_that_differ_in_another_key_all_count() {
+        let map = format!("{MAP}launches = {{ column = 'n', values = 'average' }}\n");
+        let record = |layer: u32| {
+            format!("{{\"name\": \"k\", \"dur\": 5, \"n\": 2, \"args\": {{\"layer\": {layer}}}}}\n")
+        };
+        let launches = |text: &str| {
+            let map = Some(Mapping::from_toml(&map, "map.toml").unwrap());
+            let found =
+                read_text("run.json", text, &Options { map, ..Options::default() }).unwrap();
+            found.iter().map(|one| one.head.count).sum::<u32>()
+        };
+        let list = record(1) + &record(2);
+        assert_eq!(launches(&list), 4);
+        assert_eq!(launches(&list.repeat(2)), 4);
+    }
+
+    #[test]
+    fn numbers_that_are_texts_are_read_as_they_are_written_or_refused() {
+        let asked = "run.json:2: column \"dur\": the comma of numbers such as \"12,345\" may be of decimals or of \
+                     thousands | add --decimal-sign comma or --decimal-sign point; in a mapping: decimal = \",\" or \
+                     decimal = \".\"";
+        let open = ["1.5", "\"12,345\""];
+        assert_eq!(times(&open, "").unwrap_err(), asked);
+        assert_eq!(times(&open, "decimal = ','\n").unwrap(), [1.5, 12.345]);
+        assert_eq!(times(&open, "decimal = '.'\n").unwrap(), [1.5, 12_345.0]);
+        // Behind it stands what decides.
+        let points = ["\"12,345\"", "\"1,234.5\"", "7"];
+        assert_eq!(times(&points, "").unwrap(), [12_345.0, 1_234.5, 7.0]);
+        let commas = ["\"12,345\"", "\"1.234,5\""];
+        assert_eq!(
+            times(&commas, "").unwrap_err(),
+            "run.json: numbers that are texts have a decimal comma, such as \"1.234,5\" | add --decimal-sign comma; in \
+             a mapping: decimal = \",\""
+        );
+        assert_eq!(times(&commas, "decimal = ','\n").unwrap(), [12.345, 1_234.5]);
+        assert!(times(&commas, "decimal = '.'\n").unwrap_err().contains("have a decimal comma"));
+        // A number has a point, whatever texts have.
+        assert_eq!(
+            times(&["1.234", "1e1", "\"5\""], "decimal = ','\n").unwrap(),
+            [1.234, 10.0, 5.0]
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::mapping::{Filter, Instant, Mapping, Time, Value};
 use super::shape::ShapeAt;
-use super::units::exactly;
+use super::units::{Units, exactly, with_unit};
 use super::{LeftOut, is_titled};
 use crate::ingest::numerals::is_missing;
 use crate::ingest::products::{is_product, lacks_products};
@@ -35,6 +35,8 @@ pub(super) struct Table<'a> {
     operator: Option<usize>,
     stream: Option<usize>,
     id: Option<usize>,
+    /// Whether a launch had a number.
+    has_numbers: bool,
     filters: Vec<(usize, &'a Filter)>,
     left_out: LeftOut,
     /// Rows whose names are those of sums over other rows, and the first of these names.
@@ -171,6 +173,7 @@ impl<'a> Table<'a> {
             operator: optional(&mapping.plain.operator),
             stream: optional(&mapping.plain.stream),
             id: optional(&mapping.plain.id),
+            has_numbers: false,
             filters: mapping
                 .filters
                 .iter()
@@ -288,10 +291,7 @@ impl<'a> Table<'a> {
         let shape = self.shape.read(row, self.numerals, skip)?;
         let head = Head {
             // A number of another kind names the launch in its own table; here the row does.
-            id: self
-                .id
-                .and_then(|at| self.numerals.whole(row.cell(at)).ok().flatten())
-                .unwrap_or_else(|| self.row_number(reading, row)),
+            id: self.number_of(reading, row),
             name: reading.name(&name),
             operator: reading.name(&unquoted(text(self.operator))),
             shape,
@@ -303,6 +303,16 @@ impl<'a> Table<'a> {
         };
         reading.push(head, &self.read);
         Ok(())
+    }
+
+    /// The number of a launch: its own, or that of its row. Where launches have numbers, one without has none of theirs.
+    fn number_of(&mut self, reading: &Reading<'_>, row: &Row) -> u32 {
+        let own = self.id.and_then(|at| self.numerals.whole(row.cell(at)).ok().flatten());
+        self.has_numbers |= own.is_some();
+        own.unwrap_or_else(|| {
+            let number = self.row_number(reading, row);
+            if self.has_numbers { u32::MAX - number } else { number }
+        })
     }
 
     /// The number of a row. Where rows stand for several launches, the same rows are copies, and have that of the first;
@@ -325,7 +335,10 @@ impl<'a> Table<'a> {
         count: u32,
     ) -> Result<bool, IngestError> {
         let (at, time) = match &self.time {
-            TimeAt::Column(value, at) => (*at, self.seconds(row.cell(*at), value.scale)),
+            TimeAt::Column(value, at) => {
+                let time = self.amount(row.cell(*at), value);
+                (*at, time.map(|time| time.map(|number| number * value.scale)))
+            }
             TimeAt::Span(start, end) => {
                 let (start, end) = (*start, *end);
                 let time = self.span(row.cell(start.at), row.cell(end.at), end);
@@ -355,11 +368,23 @@ impl<'a> Table<'a> {
 
     fn seconds(&self, cell: &[u8], scale: f64) -> Result<Option<f64>, &'static str> {
         match self.numerals.parse(cell) {
-            Ok(Some(number)) if number >= 0.0 => Ok(Some(number * scale)),
-            Ok(Some(_)) => Err("negative"),
-            Ok(None) => Ok(None),
+            Ok(number) => not_negative(number.map(|number| number * scale)),
             Err(_) => Err("not a number"),
         }
+    }
+
+    /// The number of a cell in the unit of its value. A cell that has its own unit says it better than the mapping.
+    fn amount(&self, cell: &[u8], value: &Value) -> Result<Option<f64>, &'static str> {
+        if let Ok(number) = self.numerals.parse(cell) {
+            return not_negative(number);
+        }
+        let with_unit = || {
+            let (number, unit) = with_unit(cell)?;
+            let (scale, is_rate) = Units::of(value.quantity).find(unit)?;
+            let number = self.numerals.parse(number.as_bytes()).ok()??;
+            (is_rate == value.rate).then_some(number * scale / value.scale)
+        };
+        not_negative(Some(with_unit().ok_or("not a number")?))
     }
 
     /// The time from a start to an end; 0 where they are equal, or rounded so that their difference says nothing.
@@ -400,7 +425,7 @@ impl<'a> Table<'a> {
     ) -> Result<(), IngestError> {
         let mut read = std::mem::take(&mut self.read);
         for (value, terms, origin) in &self.values {
-            let number = match self.sum(row, terms) {
+            let number = match self.sum(row, value, terms) {
                 Ok(Some(number)) => number * value.scale,
                 Ok(None) => continue,
                 Err((at, reason)) => {
@@ -434,14 +459,17 @@ impl<'a> Table<'a> {
     }
 
     /// The sum of cells, each times its factor; nothing if one of them is missing.
-    fn sum(&self, row: &Row, terms: &[(f64, usize)]) -> Result<Option<f64>, (usize, &'static str)> {
+    fn sum(
+        &self,
+        row: &Row,
+        value: &Value,
+        terms: &[(f64, usize)],
+    ) -> Result<Option<f64>, (usize, &'static str)> {
         let mut sum = 0.0;
         for (factor, at) in terms {
-            match self.numerals.parse(row.cell(*at)) {
-                Ok(Some(number)) if number >= 0.0 => sum += factor * number,
-                Ok(Some(_)) => return Err((*at, "negative")),
-                Ok(None) => return Ok(None),
-                Err(_) => return Err((*at, "not a number")),
+            match self.amount(row.cell(*at), value).map_err(|reason| (*at, reason))? {
+                Some(number) => sum += factor * number,
+                None => return Ok(None),
             }
         }
         match terms {
@@ -523,6 +551,10 @@ impl<'a> Table<'a> {
         self.hints.push((text.to_vec(), id));
         id
     }
+}
+
+fn not_negative(number: Option<f64>) -> Result<Option<f64>, &'static str> {
+    if number.is_some_and(|number| number < 0.0) { Err("negative") } else { Ok(number) }
 }
 
 /// The number of a device without the word before it, which rocprofv3 and frameworks write: `Agent 4`, `GPU 0`, `cuda:1`.

@@ -79,6 +79,19 @@ impl Units {
     }
 }
 
+/// The number of a cell that has its own unit behind it, and the unit: `1.5ms`, `45 %`.
+pub(super) fn with_unit(cell: &[u8]) -> Option<(&str, &str)> {
+    let text = str::from_utf8(cell).ok()?.trim();
+    let (number, unit) = text.split_at(text.rfind(|c: char| c.is_ascii_digit())? + 1);
+    let unit = unit.trim_start();
+    (!unit.is_empty()).then_some((number, unit))
+}
+
+/// A cell without the unit behind its number.
+pub(super) fn number_of(cell: &[u8]) -> &[u8] {
+    with_unit(cell).map_or(cell, |(number, _)| number.as_bytes())
+}
+
 /// How many digits after the point a number in this unit of time has left when it is written in picoseconds.
 pub(super) fn picosecond_digits(unit: &str) -> Option<u32> {
     Some(match unit {

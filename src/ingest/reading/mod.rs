@@ -185,6 +185,11 @@ impl<'a> Reading<'a> {
         Ok(numerals)
     }
 
+    /// The decimal sign that was asked for.
+    pub(super) fn decimal_sign(&self) -> Option<DecimalSign> {
+        self.decimal
+    }
+
     /// Number of this file among the sources of the profile.
     #[must_use]
     pub fn position(&self) -> u16 {

@@ -97,6 +97,8 @@ impl Reading<'_> {
             ))
             .help(if first.reason == GRAPH {
                 "profile the kernels of the graph one by one: ncu --graph-profiling node"
+            } else if self.source.format == "mapped" {
+                "correct the column in the mapping, or the table"
             } else {
                 "the export is damaged or was changed: export it again"
             }),
