@@ -15,8 +15,11 @@ struct Placed {
     start: u64,
     end: u64,
     kernel: u32,
-    stream: Option<u32>,
+    stream: Stream,
 }
+
+/// A stream: each process numbers its own.
+type Stream = (u32, Option<u32>);
 
 /// How long a kernel ran beside others on its GPU, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,7 +52,8 @@ impl Beside {
         let head = &launch.head;
         let Some(start) = head.start else { return };
         let time = launch.value(Quantity::Duration).map_or(0, |time| (time * 1e9).round() as u64);
-        let placed = Placed { start, end: start.saturating_add(time), kernel, stream: head.stream };
+        let stream = (head.process, head.stream);
+        let placed = Placed { start, end: start.saturating_add(time), kernel, stream };
         self.0.entry((head.source, head.device)).or_default().push(placed);
     }
 
@@ -114,7 +118,7 @@ fn add_company(
     // Clocks that run while several launches do, and while several streams compute; what they showed when a launch began.
     let mut clocks = Company::default();
     let mut begun = vec![Company::default(); launches.len()];
-    let (mut running, mut streams, mut since) = (0_usize, BTreeMap::<Option<u32>, usize>::new(), 0);
+    let (mut running, mut streams, mut since) = (0_usize, BTreeMap::<Stream, usize>::new(), 0);
     for (at, is_start, number) in moments {
         let passed = at - since;
         clocks.beside += if running > 1 { passed } else { 0 };
@@ -155,7 +159,7 @@ mod tests {
     use crate::session::Session;
 
     fn at(kernel: u32, stream: u32, start: u64, end: u64) -> Placed {
-        Placed { start, end, kernel, stream: Some(stream) }
+        Placed { start, end, kernel, stream: (0, Some(stream)) }
     }
 
     fn company(launches: &mut [Placed], kernels: usize, link: Option<usize>) -> Vec<(u64, u64)> {
@@ -180,6 +184,10 @@ mod tests {
         // Beside communication, or launches of one stream that overlap, no roofs are shared.
         assert_eq!(of(20, Some(1)), [(40, 0), (40, 0)]);
         assert_eq!(of(7, None), [(40, 0), (40, 0)]);
+        // Streams of two processes are two, though both are the seventh of theirs.
+        let mut launches = [at(0, 7, 0, 100), at(1, 7, 50, 80)];
+        launches[1].stream.0 = 1;
+        assert_eq!(company(&mut launches, 2, None), [(30, 30), (30, 30)]);
         // Three at a time; launches without length; what touches does not overlap.
         let launches = &mut [
             at(0, 1, 0, 10),

@@ -267,6 +267,15 @@ fn a_database_with_a_kernel_that_cannot_be_read_has_no_timeline() {
     let broken = format!("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 1 {first};");
     assert_eq!(of(""), (31, 0, Recorded::Everything));
     assert_eq!(of(&broken), (30, 1, Recorded::Launches));
+    // Nor was it while something was copied.
+    let copied = |sql: &str| {
+        let source = &changed(&format!("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET {sql};")).sources[0];
+        let clue = source.clues.iter().find(|clue| clue.contains("no start, or no end after it"));
+        (clue.is_some(), source.recorded)
+    };
+    assert_eq!(copied("end = NULL"), (true, Recorded::Launches));
+    assert_eq!(copied("start = end + 1"), (true, Recorded::Launches));
+    assert_eq!(copied("bytes = 0"), (false, Recorded::Everything));
     // One that was not recorded is not known to be missing.
     let deleted = format!("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL {first};");
     assert_eq!(of(&deleted), (30, 0, Recorded::Everything));

@@ -50,6 +50,24 @@ fn what_is_repeated_is_counted_in_launches() {
     assert_eq!(found.launches.len(), 2);
 }
 
+/// The table of a trace twice: its copy is there once, as its kernels are.
+#[test]
+fn copies_that_are_repeated_with_the_launches_count_once() {
+    let path =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/nsys_trace/h100-2022-microseconds.csv");
+    let text = std::fs::read_to_string(path).unwrap();
+    let read = |text: &str| {
+        let options = crate::ingest::Options::default();
+        let found = crate::ingest::read_text("trace.csv", text, &options).unwrap();
+        let moved = found.activities.iter().map(|one| one.bytes).collect::<Vec<_>>();
+        (found.launches.len(), moved)
+    };
+    let once = read(&text);
+    assert_eq!(once.1.len(), 1);
+    let begin = text.find("Start").unwrap();
+    assert_eq!(read(&format!("{}\n{}", text.trim_end(), &text[begin..])), once);
+}
+
 /// A kernel of a second has all times printed in seconds, with whole microseconds.
 #[test]
 fn a_page_in_seconds_beside_the_page_in_base_units_is_counted_once() {

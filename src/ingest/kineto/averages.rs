@@ -9,6 +9,7 @@ use crate::ingest::rows::{self, fields};
 use crate::ingest::timeline::{Tables, Turn, read_tables};
 use crate::ingest::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{DeviceHint, Head, Origin, Profiler, Quantity, Values};
+use crate::plain::counted;
 use crate::units::si;
 
 pub(super) const FORMAT: Format = Format {
@@ -184,16 +185,18 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     } else {
         "attributes of key_averages() as CSV".to_owned()
     };
-    source.clues.push(format!(
-        "{operators} rows are operators or ranges, whose time is that of their kernels: they are left out"
-    ));
+    if operators > 0 {
+        let rows =
+            counted(operators, "row is an operator or range", "rows are operators or ranges");
+        source.clues.push(format!("{rows}: left out, as their time is that of their kernels"));
+    }
     if moved > 0 {
-        source.clues.push(format!("{moved} rows are copies and fills and are left out"));
+        let rows = counted(moved, "row is a copy or fill", "rows are copies and fills");
+        source.clues.push(format!("{rows}: left out"));
     }
     if cut > 0 {
-        source.clues.push(format!(
-            "{cut} names of kernels are cut: print them with table(max_name_column_width=1000)"
-        ));
+        let names = counted(cut, "name of a kernel is cut", "names of kernels are cut");
+        source.clues.push(format!("{names}: print them with table(max_name_column_width=1000)"));
     }
     source.clues.push(format!("averages have no grids, shapes and devices; {EXPORT}"));
     Ok(())

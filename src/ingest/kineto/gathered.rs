@@ -139,6 +139,10 @@ pub(super) struct Gathered {
     pub(super) steps: Vec<Annotated>,
     /// Copies and fills.
     pub(super) moved: Vec<Moved>,
+    /// The process of the kernels of each GPU, by its number, as it is written.
+    processes: Vec<(i64, Vec<u8>)>,
+    /// A GPU whose kernels are of several processes, and two of them.
+    pub(super) of_processes: Option<(i64, [String; 2])>,
     /// Ranges that were replayed to count events.
     pub(super) replays: u64,
     /// Whether a time of a kernel has a fraction of a microsecond.
@@ -187,7 +191,10 @@ impl Gathered {
                     let stated = args.gigabytes.filter(|_| text.starts_with(b"triton_"));
                     let setting = Setting {
                         launch: self.launches.position(&args.launch),
-                        device: args.device.or_else(|| super::event::integer(event.process)),
+                        device: args
+                            .device
+                            .inspect(|device| self.processes(*device, event.process))
+                            .or_else(|| super::event::integer(event.process)),
                         stream: stream.filter(|stream| *stream != u32::MAX),
                         stated: stated.map(f64::to_bits),
                     };
@@ -313,6 +320,20 @@ impl Gathered {
             processes.position(process)
         };
         threads.into_iter().map(process).collect()
+    }
+
+    /// Notes that a kernel of this process ran on a GPU: the profiler writes the number of the GPU there, a script that
+    /// merges the traces of ranks often something of its own.
+    fn processes(&mut self, device: i64, process: &[u8]) {
+        match self.processes.iter().find(|(known, _)| *known == device) {
+            Some((_, known)) if known == process || self.of_processes.is_some() => {}
+            Some((_, known)) => {
+                let two = [known.as_slice(), process];
+                let two = two.map(|one| String::from_utf8_lossy(bare(one)).into_owned());
+                self.of_processes = Some((device, two));
+            }
+            None => self.processes.push((device, process.to_vec())),
+        }
     }
 
     /// Position of a place in the program; the first one is none.

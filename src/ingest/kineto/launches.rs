@@ -111,6 +111,12 @@ impl Writer {
         (about, label): (&About, &Label),
     ) {
         self.learnt.begin(&label.text, &gathered);
+        if let Some((device, [one, two])) = gathered.of_processes.take() {
+            reading.check(&format!(
+                "kernels of GPU {device} are of processes {one} and {two}: if the file merges the traces of several ranks, \
+                 their GPUs are taken for one in idle time, steps and overlaps; read the trace of each rank by itself"
+            ));
+        }
         let (before, processes) = (self.filled, gathered.take_processes());
         let mut kernels = std::mem::take(&mut gathered.kernels);
         let Gathered {

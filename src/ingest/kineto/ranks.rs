@@ -158,6 +158,18 @@ mod tests {
         profile.sources[0].clues.iter().filter(|clue| clue.contains(part)).count()
     }
 
+    /// A script added a million to the processes of the second rank.
+    #[test]
+    fn kernels_of_one_gpu_in_several_processes_are_pointed_out() {
+        let kernel = |process: &str, ts: u32| {
+            event("kernel", "gemm", process, (ts, 10), r#""device": 0, "stream": 7"#)
+        };
+        let notes = |events: &[String]| parsed(events).notes.join("; ");
+        let found = notes(&[kernel("0", 0), kernel("0", 20), kernel("1000000", 0)]);
+        assert!(found.contains("kernels of GPU 0 are of processes 0 and 1000000"), "{found}");
+        assert_eq!(notes(&[kernel("0", 0), kernel("0", 20)]), "");
+    }
+
     #[test]
     fn the_label_of_a_process_is_what_its_brackets_have() {
         for (process, label, rest) in [

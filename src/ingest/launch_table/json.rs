@@ -205,3 +205,38 @@ fn cell(value: &str) -> Result<Cow<'_, str>, serde_json::Error> {
         _ => value.into(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+
+    #[test]
+    fn a_fault_in_a_document_is_told_by_its_place() {
+        let start = "{\"for\": \"rooflint/launches/1\",\n \"launches\": [{\"kernel\": \"a\"},\n\n";
+        for (rest, told) in [
+            (
+                "{\"kernel\": \"b\",\n\"kernel\": \"c\"}]}",
+                "5, column 8: key \"kernel\" is given twice",
+            ),
+            ("  {\"kernel\": b}]}", "4, column 14: expected value"),
+            ("  {\"kernel\": \"b\"} {}]}", "4, column 19: missing comma between values"),
+            ("{}], \"launches\": []}", "4, column 6: key \"launches\" is given twice"),
+            ("{}], launches: []}", "4, column 6: expected value"),
+            (
+                "{}], \"metadata\": {\"a\": 1}}",
+                "4, column 24: expected text in quotes, found the number 1",
+            ),
+            ("{}]} 7", "4, column 6: unexpected data after the end of the document"),
+            ("{\"kernel\": \"b\"", "4, column 1: the JSON ends too early; the file is cut off"),
+        ] {
+            let text = format!("{start}{rest}").leak();
+            let error = read_text("t.json", text, &Options::default()).unwrap_err().to_string();
+            let line = &told[..1];
+            assert_eq!(
+                error,
+                format!("t.json:{line}: damaged launch table: line {told}"),
+                "{rest}"
+            );
+        }
+    }
+}

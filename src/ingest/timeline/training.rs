@@ -1,8 +1,9 @@
 //! The steps of a training loop, as they ran on the GPU: the work that was launched in each.
 //!
-//! The CPU runs ahead of the GPU, so the annotation of a step says when its work was launched and not when it ran.
+//! The CPU runs ahead of the GPU, so the annotation of a step says when its work was launched and not when it ran. Work that
+//! is launched between two annotations, such as a validation, is of neither.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The annotation of a step on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +30,8 @@ pub(in crate::ingest) struct Work<D> {
 pub(in crate::ingest) struct Ran<D> {
     pub(in crate::ingest) device: D,
     pub(in crate::ingest) number: u64,
-    /// Nanoseconds, on the clock of the file: from its first work to that of the next step.
+    /// Nanoseconds, on the clock of the file: from its first work to that of the next step, or to the end of its own where
+    /// something else comes between.
     pub(in crate::ingest) start: i64,
     pub(in crate::ingest) end: i64,
     /// Kernels that were launched in it.
@@ -55,8 +57,14 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
     annotated.sort_by_key(|step| (step.start, step.number));
     annotated.dedup_by_key(|step| step.number);
     let mut found: BTreeMap<(D, usize), Launched> = BTreeMap::new();
+    // Steps behind which a device did other work.
+    let mut ended: BTreeSet<(D, usize)> = BTreeSet::new();
     for one in work {
-        let Some(at) = step_at(&annotated, one.called) else { continue };
+        let Some(at) = last_step(&annotated, one.called) else { continue };
+        if one.called >= annotated[at].end {
+            ended.insert((one.device, at));
+            continue;
+        }
         let Work { start, end, .. } = one;
         let new = Launched { start, kernel: None, end, launches: 0 };
         let step = found.entry((one.device, at)).or_insert(new);
@@ -74,11 +82,12 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
         let Some(starts) = starts(&launched) else { continue };
         for (place, ((device, at), step)) in of_device.iter().enumerate() {
             let next = starts.get(place + 1);
+            let goes_on = !ended.contains(&(*device, *at)) && !is_before_a_gap(&annotated, *at);
             steps.push(Ran {
                 device: *device,
                 number: annotated[*at].number,
                 start: starts[place],
-                end: next.copied().unwrap_or(step.end),
+                end: next.copied().filter(|_| goes_on).unwrap_or(step.end),
                 launches: step.launches,
                 is_last: next.is_none(),
             });
@@ -101,10 +110,19 @@ fn starts(steps: &[&Launched]) -> Option<Vec<i64>> {
     [of_work, of_kernels].into_iter().find(splits)
 }
 
-/// The step in which a call begins; the last one ends with its annotation.
-fn step_at(annotated: &[Annotated], called: i64) -> Option<usize> {
-    let at = annotated.partition_point(|step| step.start <= called).checked_sub(1)?;
-    (at + 1 < annotated.len() || called < annotated[at].end).then_some(at)
+/// The last step that began before a call.
+fn last_step(annotated: &[Annotated], called: i64) -> Option<usize> {
+    annotated.partition_point(|step| step.start <= called).checked_sub(1)
+}
+
+/// Whether steps are missing behind this one: the next one has a number further on, and starts when as much time as this
+/// one took has passed.
+fn is_before_a_gap(annotated: &[Annotated], at: usize) -> bool {
+    let one = annotated[at];
+    annotated.get(at + 1).is_some_and(|next| {
+        let is_next = one.number.checked_add(1) == Some(next.number);
+        !is_next && next.start.saturating_sub(one.end) >= one.end.saturating_sub(one.start)
+    })
 }
 
 #[cfg(test)]
@@ -139,6 +157,39 @@ mod tests {
         // A step begins with its copy where none runs ahead.
         let copied = ran(&[&kernels[..], &[(20, 290, 295, false)]].concat());
         assert_eq!(copied[1..], [(2, 200, 290, 1), (3, 290, 400, 1)]);
+    }
+
+    /// A kernel of a validation is called after the annotation of the first step.
+    #[test]
+    fn work_between_two_steps_is_of_neither() {
+        let kernels = [(1, 100, 200, true), (11, 300, 400, true), (21, 400, 500, true)];
+        let between = [&kernels[..], &[(9, 200, 290, true)]].concat();
+        assert_eq!(ran(&kernels), [(1, 100, 300, 1), (2, 300, 400, 1), (3, 400, 500, 1)]);
+        assert_eq!(ran(&between), [(1, 100, 200, 1), (2, 300, 400, 1), (3, 400, 500, 1)]);
+    }
+
+    /// Two windows of a profiler: steps 2 and 3, and 99 later 102.
+    #[test]
+    fn a_step_before_steps_that_are_missing_ends_with_its_own_work() {
+        let of = |numbers: [u64; 3], starts: [i64; 3]| {
+            let annotated = numbers.into_iter().zip(starts).map(|(number, start)| Annotated {
+                number,
+                start,
+                end: start + 10,
+            });
+            let work = starts.into_iter().map(|start| Work {
+                device: 0,
+                called: start,
+                start: start + 5,
+                end: start + 8,
+                is_kernel: true,
+            });
+            steps(annotated.collect(), work).iter().map(|one| one.end).collect::<Vec<_>>()
+        };
+        assert_eq!(of([2, 3, 102], [0, 10, 990]), [15, 18, 998]);
+        assert_eq!(of([2, 3, 4], [0, 10, 990]), [15, 995, 998]);
+        // Every tenth step is annotated, one after the other.
+        assert_eq!(of([10, 20, 30], [0, 10, 20]), [15, 25, 28]);
     }
 
     #[test]

@@ -63,7 +63,10 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         }
         return Err(Failure::Refused(missing::kernels(database, reading)?));
     }
-    let moved = moved(database, &kernels, &mut slots)?;
+    let mut moved = moved(database, &kernels, &mut slots)?;
+    let all = moved.len();
+    moved.retain(Moved::is_timed);
+    let untimed = (all - moved.len()) as u64;
     let calls = Calls::of(database, &slots)?;
     drop(slots);
     let operators = Operators::of(database, &kernels, &calls)?;
@@ -112,11 +115,18 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let graphs = whole.fold((0, 0), |(graphs, time), one| (graphs + 1, time + one.duration()));
     let (left_out, moved) = activities(&moved, reading, &mut gpus, zero);
     reading.source.clues.extend(left_out.clue());
+    if untimed > 0 {
+        let moved = counted(untimed, "copy or memset has", "copies and memsets have");
+        reading.source.clues.push(format!(
+            "{moved} no start, or no end after it: how the time of the GPUs went is not shown"
+        ));
+    }
     let work = AllLaunched { kernels: &kernels, devices: &devices, moved };
     host(reading, &work, &calls, zero);
     let annotated = steps::annotated(database)?;
     training(reading, annotated, &work, &calls, zero);
-    reading.source.recorded = if kernels.lost { Recorded::Launches } else { Recorded::Everything };
+    let is_whole = !kernels.lost && untimed == 0;
+    reading.source.recorded = if is_whole { Recorded::Everything } else { Recorded::Launches };
     tell(database, reading, (launches, called), graphs)
 }
 
@@ -133,6 +143,12 @@ struct Moved {
 }
 
 impl Moved {
+    /// Whether its times are those of something that ran; of graphs zeros stand for what is not known.
+    fn is_timed(&self) -> bool {
+        let is_span = self.start.zip(self.end).is_some_and(|(start, end)| start <= end);
+        is_span || self.table == missing::GRAPHS
+    }
+
     /// Nanoseconds; 0 if it is not known.
     fn duration(&self) -> u64 {
         self.start.zip(self.end).map_or(0, |(start, end)| end.saturating_sub(start))
