@@ -321,6 +321,12 @@ impl ProposalKind {
 }
 
 impl Change {
+    /// Returns the evidence on a launch, or on the time of all where no launch can be compared.
+    pub(crate) fn evidence(&self) -> Option<&Evidence> {
+        let of_all = self.of_all.as_ref().filter(|_| self.is_mixed);
+        self.own.as_ref().or(of_all.map(|all| &all.evidence))
+    }
+
     /// Returns the larger of its shares of the run time; `None` if neither side has a duration of it.
     #[must_use]
     pub fn share(&self) -> Option<Share> {

@@ -48,7 +48,8 @@ impl Table<'_> {
             cycles: self.cycles(row),
             mean_shift: mean.map(|mean| Shift::new(mean.after - mean.before) - row.other_work()),
             p_launches: chance.map(Probability::new),
-            work: row.work,
+            // What a launch does says nothing where others ran.
+            work: row.work.filter(|_| !row.mixed),
             inferred,
         }
     }
@@ -60,12 +61,10 @@ impl Table<'_> {
                 let kernels = counted(group.mix().kernels() as u64, "kernel", "kernels");
                 let launches = group.launches();
                 let word = if launches == 1.0 { "launch" } else { "launches" };
-                format!("{kernels} with {launches} {word}")
+                format!("{kernels} ({launches} {word})")
             });
             let (before, after) = (all.before, all.after);
-            return format!(
-                "{before} became {after}: only the time of all of them can be compared"
-            );
+            return format!("{before} became {after}: only the time of all is compared");
         }
         let known = row.known();
         let side = match (known.before.is_empty(), known.after.is_empty()) {
@@ -122,11 +121,7 @@ impl Table<'_> {
                 let offset = offset + row.other_work();
                 shifts::of_launches(samples, offset, &self.noise, self.timer)?
             } else {
-                let launches = row.groups.as_ref().map(|group| {
-                    group.all().map(|kernel| kernel.timed).min().unwrap_or(1) as usize
-                });
-                let floor = self.noise.few(launches.before, launches.after);
-                shifts::single(between(known) - offset, floor)
+                shifts::single(between(known) - offset, self.few(row))
             };
             // What befell all kernels of a run is in the shift of each, unless it is taken out.
             if !removed {
@@ -135,6 +130,15 @@ impl Table<'_> {
             Some(evidence)
         };
         Shifts { raw: of(Shift::ZERO), own: of(taken) }
+    }
+
+    /// What the noise of its fewest launches may do.
+    fn few(&self, row: &Row<'_>) -> Shift {
+        let launches = row
+            .groups
+            .as_ref()
+            .map(|group| group.all().map(|kernel| kernel.timed).min().unwrap_or(1) as usize);
+        self.noise.few(launches.before, launches.after)
     }
 
     /// Evidence from several runs with one value each.
@@ -184,7 +188,13 @@ impl Table<'_> {
             shifts::of_runs(values.as_ref().map(Vec::as_slice), None, Shift::ZERO)?
         } else {
             let (before, after) = (values.before.first()?, values.after.first()?);
-            shifts::single(Shift::new(after - before), self.noise.kernel.shift())
+            // Of mixed kernels it stands for the evidence on a launch.
+            let floor = match (row.mixed, removed) {
+                (false, _) => self.noise.kernel.shift(),
+                (true, true) => self.few(row),
+                (true, false) => self.few(row).max(self.noise.common.shift()),
+            };
+            shifts::single(Shift::new(after - before), floor)
         };
         let times = row.groups.as_ref().map(|group| {
             let known: Vec<f64> = group.times().into_iter().filter(|time| *time > 0.0).collect();
@@ -294,7 +304,7 @@ mod tests {
         assert_eq!(
             change.missing.as_deref(),
             Some(
-                "2 kernels with 20 launches became 1 kernel with 10 launches: only the time of all of them can be compared"
+                "2 kernels (20 launches) became 1 kernel (10 launches): only the time of all is compared"
             )
         );
         assert_eq!(

@@ -83,12 +83,11 @@ impl<'a> Row<'a> {
     }
 
     /// The same for this amount of work of the run: without times of a launch where several kernels have one key, and more
-    /// of them ran than before, or fewer.
-    pub(super) fn unmixed(mut self, work: Factor) -> Self {
+    /// of them ran than before, or fewer. Headroom is that of all of their time.
+    pub(super) fn unmixed(mut self, work: Factor, basis: Basis) -> Self {
         let Both { before, after } = self.groups.as_ref().map(Group::mix);
         self.mixed = after.is_other(&before, self.more_launches(work));
-        if self.mixed {
-            self.work = None;
+        if self.mixed && basis == Basis::Time {
             let none = |values: &Vec<Option<f64>>| vec![None; values.len()];
             self.values = self.values.as_ref().map(none);
             self.centers = self.centers.as_ref().map(none);

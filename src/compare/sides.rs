@@ -225,7 +225,8 @@ impl<'a> Group<'a> {
 
     /// How its launches divide among its kernels, in the run that has most of them.
     pub(super) fn mix(&self) -> Mix {
-        let most = self.by_run.iter().max_by_key(|kernels| kernels.len());
+        let launches = |kernels: &[&RunKernel]| kernels.iter().map(|one| one.launches).sum::<u64>();
+        let most = self.by_run.iter().max_by_key(|kernels| (kernels.len(), launches(kernels)));
         Mix::of(most.into_iter().flatten().copied())
     }
 

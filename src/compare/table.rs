@@ -70,9 +70,7 @@ pub fn compare(baseline: &[Run], current: &[Run], setting: &Setting) -> Comparis
         places: places(&setting.order),
     };
     let work = table.work();
-    if basis == Basis::Time {
-        table.rows = table.rows.into_iter().map(|row| row.unmixed(work)).collect();
-    }
+    table.rows = table.rows.into_iter().map(|row| row.unmixed(work, basis)).collect();
     let offsets = table.offsets();
     let (common, odd) = table.common(&offsets);
     let prior = table.prior(&offsets, common.removed);

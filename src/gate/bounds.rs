@@ -1,31 +1,14 @@
 //! Judges the bounds of a policy that need no baseline.
 
 use super::decision::{Check, Subject, Verdict};
+use super::known::Known;
 use super::policy::{Action, Bound, Metric, Policy};
 use super::value::{Allowed, Value};
 use super::words;
 use crate::analysis::is_communication;
 use crate::compare::{self, Lone, Measured, Run};
 use crate::rules::Severity;
-use crate::units::{Dimension, Factor, Share, interval, median};
-
-/// Ends closer than this ratio are shown as one value, because three digits would be the same.
-const ONE_VALUE: f64 = 0.999;
-
-/// A value that a bound is checked against, with its lower and upper limit.
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    least: f64,
-    most: f64,
-    unit: Dimension,
-}
-
-impl Known {
-    fn exactly(value: impl Into<Value>) -> Self {
-        let Value { value, unit } = value.into();
-        Self { least: value, most: value, unit }
-    }
-}
+use crate::units::Share;
 
 /// A kernel with what each run measured that has it.
 type Kernel = (Lone, Vec<Measured>);
@@ -126,16 +109,8 @@ fn value(bound: &Bound, measured: &Measured) -> Option<Known> {
     match bound.metric {
         Metric::Time | Metric::KernelTotal => measured.time_s.map(Known::exactly),
         Metric::Share => measured.share.map(Known::exactly),
-        Metric::Headroom => Some(Known {
-            least: least_headroom(measured),
-            most: most_headroom(measured)?,
-            unit: Dimension::Factor,
-        }),
-        Metric::Roof => Some(Known {
-            least: 1.0 / most_headroom(measured)?,
-            most: 1.0 / least_headroom(measured),
-            unit: Dimension::Share,
-        }),
+        Metric::Headroom => Known::headroom(measured),
+        Metric::Roof => Known::roof(measured),
         Metric::Bytes => measured.per_launch.bytes.map(Known::exactly),
         Metric::Flops => measured.per_launch.flops.map(Known::exactly),
         Metric::Fp64 => measured.per_launch.fp64_flops.map(Known::exactly),
@@ -172,19 +147,6 @@ fn unknown(bound: &Bound, measured: &Measured) -> String {
     format!("{why}, but bound {:?} needs it", bound.name)
 }
 
-/// The least that headroom can be: no kernel is faster than what it needs, whatever was not counted. Nothing is known of
-/// one that is faster than the roofline of what was counted.
-fn least_headroom(measured: &Measured) -> f64 {
-    let is_slower = measured.headroom.is_some_and(|headroom| headroom.get() >= 1.0);
-    measured.headroom_low.map_or(if is_slower { 1.0 } else { 0.0 }, Factor::get)
-}
-
-/// The most that headroom can be; infinite where nothing is certainly needed.
-fn most_headroom(measured: &Measured) -> Option<f64> {
-    measured.headroom?;
-    Some(measured.headroom_high.map_or(f64::INFINITY, Factor::get))
-}
-
 /// Checks the median of what the runs say.
 fn check(
     bound: &Bound,
@@ -207,7 +169,7 @@ fn check(
     let (verdict, action, message, limit) = match broken(bound, &known) {
         Some(Broken { limit, is_certain, word }) => {
             let limit_text = limit.written();
-            let (seen, limit_text) = exactly(&known, limit).unwrap_or((seen, limit_text));
+            let (seen, limit_text) = known.exactly_beside(limit).unwrap_or((seen, limit_text));
             let message =
                 format!("{key} is {seen}{of_runs}, bound {:?} {word} {limit_text}", bound.name);
             if is_certain {
@@ -237,43 +199,6 @@ fn check(
         share,
         ..Check::new(&rule, bound.metric, subject, message)
     }
-}
-
-impl Known {
-    /// The median of what several runs say, of both limits.
-    fn median(runs: &[Self]) -> Option<Self> {
-        let of = |limit: fn(&Self) -> f64| median(&runs.iter().map(limit).collect::<Vec<f64>>());
-        Some(Self {
-            least: of(|one| one.least)?,
-            most: of(|one| one.most)?,
-            unit: runs.first()?.unit,
-        })
-    }
-
-    /// Formats one value, or the range in which it lies.
-    fn shown(&self) -> String {
-        let shown = |value: f64| Value { value, unit: self.unit }.shown();
-        if self.least >= self.most * ONE_VALUE {
-            shown(self.least)
-        } else if self.most.is_finite() && self.least <= 0.0 {
-            format!("at most {}", shown(self.most))
-        } else if self.most.is_finite() {
-            interval(&shown(self.least), &shown(self.most))
-        } else {
-            format!("at least {}", shown(self.least))
-        }
-    }
-}
-
-/// A value and a limit that three digits show as the same, with as many as tell them apart.
-fn exactly(known: &Known, limit: Value) -> Option<(String, String)> {
-    let is_one = known.least >= known.most * ONE_VALUE;
-    let least = Value { value: known.least, unit: known.unit };
-    let is_alike = least.shown() == limit.shown();
-    (is_alike && (is_one || known.most.is_infinite())).then(|| {
-        let (value, limit) = least.told_apart(limit);
-        (if is_one { value } else { format!("at least {value}") }, limit)
-    })
 }
 
 /// Sums that differ by less than this share differ by rounding.
@@ -307,7 +232,7 @@ mod tests {
     use super::super::policy::Selector;
     use super::*;
     use crate::compare::made::{kernel, run, untimed};
-    use crate::units::Seconds;
+    use crate::units::{Dimension, Factor, Seconds};
 
     fn bound(metric: Metric, min: Option<Value>, max: Option<Value>) -> Bound {
         Bound {

@@ -47,8 +47,9 @@ pub(super) fn sift<'a>(baseline: &'a [Run], current: &'a [Run], order: &[bool]) 
     let (one, two) = (outlines(baseline), outlines(current));
     let before = sifted.side("the baseline", (baseline, &one), (current, &two));
     let after = sifted.side("the current side", (current, &two), (baseline, &one));
-    let before = sifted.of_as_many_steps("the baseline", (baseline, &one), before, &two);
-    let after = sifted.of_as_many_steps("the current side", (current, &two), after, &one);
+    let before = sifted.of_as_many_steps("the baseline", (baseline, &one), before, (current, &two));
+    let after =
+        sifted.of_as_many_steps("the current side", (current, &two), after, (baseline, &one));
     if before.len() + after.len() == baseline.len() + current.len() {
         return sifted;
     }
@@ -138,32 +139,48 @@ impl Sifted<'_> {
         side: &str,
         (runs, outlines): (&[Run], &[Outline<'_>]),
         at: Vec<usize>,
-        others: &[Outline<'_>],
+        (others_runs, others): (&[Run], &[Outline<'_>]),
     ) -> Vec<usize> {
-        let agree = |one: usize| -> Vec<usize> {
-            let is_alike = |two: &usize| steps(&outlines[one], &outlines[*two]).is_none();
-            at.iter().copied().filter(is_alike).collect()
+        let is_alike =
+            |one: usize, two: usize| more_steps(&outlines[one], &outlines[two]).is_none();
+        let agree = |one: usize| -> Option<Vec<usize>> {
+            let all: Vec<usize> = at.iter().copied().filter(|two| is_alike(one, *two)).collect();
+            let mut pairs = all.iter().flat_map(|one| all.iter().map(|two| (*one, *two)));
+            pairs.all(|(one, two)| is_alike(one, two)).then_some(all)
         };
-        let best = at.iter().map(|one| agree(*one)).max_by_key(Vec::len).unwrap_or_default();
-        let fits = |one: &usize| others.iter().any(|other| steps(&outlines[*one], other).is_none());
-        let kept: Vec<usize> = match at.len() {
-            _ if 2 * best.len() > at.len() => best,
+        let sets: Vec<Vec<usize>> = at.iter().filter_map(|one| agree(*one)).collect();
+        let most = sets.iter().find(|set| 2 * set.len() > at.len());
+        let fits =
+            |one: &usize| others.iter().any(|other| more_steps(&outlines[*one], other).is_none());
+        let kept: Vec<usize> = match (most, at.len()) {
+            (Some(most), _) => most.clone(),
             // Of two the other side may tell.
-            2 => at.iter().copied().filter(fits).collect(),
-            _ => return at,
+            (None, 2) => at.iter().copied().filter(fits).collect(),
+            (None, _) => return at,
         };
-        let Some(first) = kept.first().filter(|_| kept.len() < at.len()) else { return at };
-        for one in at.iter().filter(|one| !kept.contains(one)) {
-            let more = steps(&outlines[*one], &outlines[*first]).unwrap_or(1.0);
+        // One that was cut off is for those to name who look for that.
+        let is_cut = |one: &usize| {
+            let run = std::slice::from_ref(&runs[*one]);
+            let mut all = runs.iter().chain(others_runs);
+            all.any(|other| compare::cut_off(std::slice::from_ref(other), run).is_some())
+        };
+        let is_kept = |one: &usize| kept.contains(one) || is_cut(one);
+        if kept.is_empty() || at.iter().all(is_kept) {
+            return at;
+        }
+        for one in at.iter().filter(|one| !is_kept(one)) {
+            let more =
+                |other: &usize| Some((*other, more_steps(&outlines[*one], &outlines[*other])?));
+            let Some((other, more)) = kept.iter().find_map(more) else { continue };
             self.left_out.push(format!(
                 "{} is left out, because it is not a repeat of the other runs of {side}: it launches almost every kernel {}× \
                  as often as {}: another number of steps?",
                 runs[*one].label,
                 digits(more),
-                runs[*first].label
+                runs[other].label
             ));
         }
-        kept
+        at.iter().copied().filter(is_kept).collect()
     }
 }
 
@@ -190,6 +207,7 @@ struct Outline<'a> {
     kernels: BTreeMap<Cow<'a, str>, OfName>,
     /// Part of the launches that have a duration, warm-up apart.
     timed: f64,
+    launches: u64,
 }
 
 /// Kernels of one name in a run.
@@ -228,7 +246,11 @@ fn outline(run: &Run) -> Outline<'_> {
     for kernel in kernels.values_mut().filter(|_| all > 0.0) {
         kernel.share = kernel.time / all;
     }
-    Outline { kernels, timed: (timed as f64 / wanted.max(1) as f64).min(1.0) }
+    Outline {
+        kernels,
+        timed: (timed as f64 / wanted.max(1) as f64).min(1.0),
+        launches: run.launches,
+    }
 }
 
 /// Why a run is no repeat of another; none where it may be one.
@@ -281,9 +303,19 @@ fn differs(
     })
 }
 
+/// The same whichever run is asked.
+fn more_steps(one: &Outline<'_>, two: &Outline<'_>) -> Option<f64> {
+    steps(one, two).or_else(|| steps(two, one).map(f64::recip))
+}
+
 /// How many times the steps of another run a run has, if they are not as many: kernels with most of the time that both have
 /// are launched so many times as often.
 fn steps(outline: &Outline<'_>, known: &Outline<'_>) -> Option<f64> {
+    // Kernels with most of the time are most of the launches, too, or nearly so.
+    let whole = outline.launches as f64 / known.launches.max(1) as f64;
+    if whole.ln().abs() < TIMED.ln_1p() / 2.0 {
+        return None;
+    }
     let ratio = |(name, kernel): (&Cow<'_, str>, &OfName)| {
         let other = known.kernels.get(name).filter(|other| other.launches > 0)?;
         Some(((kernel.launches as f64 / other.launches as f64).ln(), kernel.share))
@@ -361,6 +393,18 @@ mod tests {
         // Where each is of its own number, none is the odd one.
         let each = [of("c", 1), of("d", 2), of("e", 3)];
         assert_eq!(left(&each, &[of("a", 5)]), (vec![], vec![], 3));
+        // Neither 91 nor 118 steps are as many as those of most: 100 is a tenth from 91 and from 109.
+        let spread = [of("c", 91), of("d", 100), of("e", 109), of("f", 118)];
+        assert_eq!(left(&spread, &[of("a", 100)]), (vec![], vec![], 4));
+        // Nor is one that lacks a rank of another number of steps.
+        let with_ranks = |run: Run, ranks: &[&str]| {
+            let ranks = ranks.iter().map(|rank| ((*rank).to_owned(), 15)).collect();
+            Run { ranks, ..run }
+        };
+        let both = ["0", "1"];
+        let [c, e] = ["c", "e"].map(|label| with_ranks(of(label, 2), &both));
+        let runs = [c, with_ranks(of("d", 1), &both[..1]), e];
+        assert_eq!(left(&runs, &[of("a", 2)]), (vec![], vec![], 3));
         let twice = [of("c", 2), of("d", 2)];
         assert_eq!(left(&twice, &[of("a", 1), of("b", 1)]), (vec![], vec![], 2));
     }

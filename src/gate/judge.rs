@@ -110,7 +110,7 @@ fn different_devices(comparison: Comparison, policy: &Policy, setting: &Setting)
         (comparison.baseline.devices.join(", "), comparison.current.devices.join(", "));
     let reason = if one == two {
         format!(
-            "the runs of both sides ran on {one}, but not each on the same, or with other peaks: times on different \
+            "not all runs used the same devices ({one}), or their exports state different peaks: times on different \
              devices cannot be compared"
         )
     } else {

@@ -18,8 +18,7 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
         .limit(Metric::KernelTotal, &change.after, &change.name)
         .filter(|_| comparison.basis == Basis::Time)?;
     let all = change.of_all.as_ref();
-    // What has no launch to compare has the time of all.
-    let own = change.own.as_ref().or(all.filter(|_| change.is_mixed).map(|all| &all.evidence))?;
+    let own = change.evidence()?;
     // With as many launches the limit on one of them has judged it, unless it allows more or has not been exceeded: a few
     // slow launches are in the sum alone.
     let of_launch = policy.limit(Metric::Time, &change.after, &change.name);
@@ -44,7 +43,7 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     let judged = if several { &evidence } else { &typical };
     let is_certain = is_beyond(judged);
     // Launches are counted; what nobody measured is the noise of the time of one.
-    let is_counted = change.launches_shift > worse;
+    let is_counted = change.launches_shift > worse && !change.is_mixed;
     let may_be_noise = is_certain && !is_counted && policy.may_be_noise(own);
     let (verdict, action) = if is_certain && !may_be_noise {
         (Verdict::Regression, limit.action)
@@ -138,6 +137,38 @@ mod tests {
             (0..10).map(|launch| 1e-3 * noise * if launch < slow { factor } else { 1.0 }).collect()
         };
         (0..5).map(|at| run(vec![kernel("a", &times(at))])).collect()
+    }
+
+    /// Two kernels of 100 and 20 µs, ten times each, become three: 1.2 to 1.7 ms, or to 1.3 ms of one run each.
+    #[test]
+    fn mixed_kernels_are_judged_by_the_time_of_all() {
+        let side = |runs: usize, fused: &[(&str, f64)]| -> Vec<Run> {
+            let of = |at: usize| {
+                let noise = 1.0 + 0.0005 * at as f64;
+                let others = [("a", 1e-3), ("b", 1e-3), ("c", 1e-3)];
+                let all = fused.iter().copied().chain(others);
+                run(all.map(|(name, time)| kernel(name, &[time * noise; 10])).collect())
+            };
+            (0..runs).map(of).collect()
+        };
+        let judged = |runs: usize, times: [f64; 3]| {
+            let before = side(runs, &[("triton_poi_add_0", 1e-4), ("triton_poi_add_1", 2e-5)]);
+            let names = ["triton_poi_add_2", "triton_poi_add_3", "triton_poi_add_4"];
+            let fused: Vec<_> = names.into_iter().zip(times).collect();
+            let setting = compare::Setting::default();
+            let comparison = compare::compare(&before, &side(runs, &fused), &setting);
+            let mut changes = comparison.changes.iter();
+            let change = changes.find(|change| change.is_mixed).unwrap();
+            judge(&comparison, change, &Policy::default())
+                .map(|check| (check.verdict, check.change.unwrap().get()))
+        };
+        let (verdict, change) = judged(5, [1.3e-4, 2e-5, 2e-5]).unwrap();
+        assert_eq!(verdict, Verdict::Regression);
+        assert!((change - (1.7 / 1.2 - 1.0)).abs() < 1e-9, "{change}");
+        // More launches do not say that it is no noise: which kernels they are of is not known.
+        let (verdict, _) = judged(1, [1e-4, 2e-5, 1e-5]).unwrap();
+        assert_eq!(verdict, Verdict::Ambiguous);
+        assert_eq!(judged(5, [1e-4, 1e-5, 1e-5]), None);
     }
 
     /// 2 of 10 launches at 1.45× are 9% in sum, and no typical launch is slower.

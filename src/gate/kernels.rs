@@ -388,8 +388,10 @@ fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Pol
         Basis::Time => (Verdict::NoData, Metric::Time),
         Basis::Headroom => (Verdict::Incomparable, Metric::Headroom),
     };
-    // What has no duration on either side is not judged by its time.
-    let counts = limit.counts(share) && share.is_some();
+    // What has no duration on either side is not judged by its time, and what is judged by the time of all by that.
+    let of_all = policy.limit(Metric::KernelTotal, &change.after, &change.name);
+    let is_judged = change.is_mixed && of_all.is_some_and(|all| all.action > Action::None);
+    let counts = limit.counts(share) && share.is_some() && !is_judged;
     Check {
         verdict,
         action: if counts { policy.incomparable } else { Action::Notice },
@@ -399,7 +401,7 @@ fn missing(comparison: &Comparison, change: &Change, limit: &Limit, policy: &Pol
             metric.key(),
             metric,
             Subject::kernel(&change.name, &change.after),
-            format!("cannot be compared: {reason}"),
+            if change.is_mixed { reason } else { format!("cannot be compared: {reason}") },
         )
     }
 }

@@ -105,9 +105,11 @@ fn check(
     limit: &Limit,
     policy: &Policy,
 ) -> Option<Check> {
-    // What one launch does says nothing where others of several kernels ran.
     if change.is_mixed && matches!(limit.metric, Metric::Bytes | Metric::Flops | Metric::Fp64) {
-        return None;
+        let reason = change.missing.as_deref().unwrap_or("other kernels of this name ran");
+        let message = format!("{} per launch cannot be compared: {reason}", limit.metric.key());
+        let check = without_data(change, limit, policy, message);
+        return Some(Check { verdict: Verdict::Incomparable, ..check });
     }
     let (one, two) = match Values::of(comparison, change, limit.metric)? {
         Values { before: Some(before), after: Some(after) } => (before, after),
@@ -139,7 +141,7 @@ fn check(
     if shift <= floor {
         return None;
     }
-    let own = change.own.as_ref();
+    let own = change.evidence();
     // Savings are what is left of a time: its noise is all theirs.
     let noise = own.filter(|_| limit.metric == Metric::Savings).and_then(|own| {
         // Of as much work as the current side did, as the savings are.
@@ -160,7 +162,7 @@ fn check(
     let is_unsure = !is_counted(limit.metric)
         && least_shift(comparison, change, limit.metric, shift)
             .is_some_and(|least| least <= limit.shift());
-    let of_one = change.own.as_ref().is_some_and(|own| own.unit != Unit::Runs);
+    let of_one = change.evidence().is_some_and(|own| own.unit != Unit::Runs);
     let may_be_noise =
         of_one && !is_counted(limit.metric) && policy.undeclared().is_some_and(is_noise);
     let (verdict, action) = if may_be_noise || is_unsure || is_lost {
@@ -268,7 +270,7 @@ fn least_shift(
     let of_runs = change.low(|run| of_run(metric, run));
     of_runs.map(|low| low - work(comparison, metric).shift()).or_else(|| {
         // Where a run has none of it, it is as certain as the time.
-        let several = change.own.as_ref().filter(|own| own.unit == Unit::Runs);
+        let several = change.evidence().filter(|own| own.unit == Unit::Runs);
         several.map(|own| shift - own.reach())
     })
 }
@@ -278,7 +280,7 @@ fn floor(change: &Change, metric: Metric) -> Shift {
     if is_counted(metric) {
         return COUNTED_NOISE;
     }
-    let Some(own) = &change.own else { return COUNTED_NOISE };
+    let Some(own) = change.evidence() else { return COUNTED_NOISE };
     let least = own.floor.max(LEAST_NOISE.shift());
     // The noise of several runs is in their interval, which makes a check ambiguous instead of none.
     if change.low(|run| of_run(metric, run)).is_some() {

@@ -11,6 +11,7 @@ mod idle;
 mod judge;
 mod kernel_total;
 mod kernels;
+mod known;
 mod metrics;
 mod policy;
 mod presence;

@@ -412,7 +412,7 @@ pub(super) fn guesses(comparison: &Comparison) -> Vec<Guess> {
 mod tests {
     use super::*;
     use crate::compare::{
-        self, Run,
+        self, Run, RunKernel,
         made::{kernel, run},
     };
     use crate::units::Factor;
@@ -430,18 +430,22 @@ mod tests {
         checks.iter().find(|check| check.rule == rule)
     }
 
-    /// The copy is 1 of 2,001 launches, less than a thousandth of the run; the product is half of it.
+    /// The copy is 1 of 2,001 ms, less than a thousandth of the run; the product is half of it.
     #[test]
     fn new_and_vanished_kernels_that_take_hardly_any_time_are_notices() {
-        let one = side(&[("softmax", 2000)]);
+        let side = |other: Option<RunKernel>| {
+            let softmax = kernel("softmax", &[20e-3; 100]);
+            [run(std::iter::once(softmax).chain(other).collect())]
+        };
+        let one = side(None);
         let found = |other: &[Run], back: bool| {
             let comparison = if back { compared(other, &one) } else { compared(&one, other) };
             let checks = judge(&comparison, &Policy { new: Action::Fail, ..Policy::default() });
             let check = of_rule(&checks, if back { "vanished" } else { "new" }).unwrap();
             (check.action, check.delta_s.unwrap().get() * 1e3)
         };
-        let small = side(&[("softmax", 2000), ("copy", 1)]);
-        let large = side(&[("softmax", 2000), ("gemm", 2000)]);
+        let small = side(Some(kernel("copy", &[1e-3])));
+        let large = side(Some(kernel("gemm", &[20e-3; 100])));
         assert_eq!(found(&small, false).0, Action::Notice);
         let near = |found: (Action, f64), expected: (Action, f64)| {
             found.0 == expected.0 && (found.1 - expected.1).abs() < 1e-9
