@@ -119,7 +119,10 @@ pub(super) fn least(metric: TrendMetric, policy: &Policy) -> Least {
         let own = metric_of(&line);
         let limits = policy.limits.iter().filter(|limit| {
             let is_of_time = own == Metric::Headroom && limit.metric == Metric::Time;
-            limit.action > Action::None && (limit.metric == own || is_of_time)
+            // Mixed kernels are followed by the time of all.
+            let is_of_all = own == Metric::Time && limit.metric == Metric::KernelTotal;
+            let is_meant = limit.metric == own || is_of_time || is_of_all;
+            limit.action > Action::None && is_meant
         });
         let least = limits.map(|limit| limit.worse).min_by(RelativeChange::total_cmp);
         let least =

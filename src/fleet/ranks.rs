@@ -33,6 +33,11 @@ impl Rank {
     pub fn measured(&self) -> Option<Seconds> {
         Some(self.figures.measured).filter(|time| *time > Seconds::ZERO)
     }
+
+    /// Returns a part of its time in seconds; `None` if none of its launches has a duration.
+    pub(crate) fn timed(&self, part: Seconds) -> Option<f64> {
+        self.measured().map(|_| part.get())
+    }
 }
 
 /// Many ranks, merged.

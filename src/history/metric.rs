@@ -33,6 +33,17 @@ impl TrendMetric {
         }
     }
 
+    /// Returns its name in tables and options.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Headroom => "headroom",
+            Self::Share => "share",
+            Self::Total => "total",
+        }
+    }
+
     /// Returns the name of the metric for a kernel or for the run.
     #[must_use]
     pub const fn words(self, is_kernel: bool) -> &'static str {

@@ -15,6 +15,7 @@ use super::metric::TrendMetric;
 use super::outlier::typical;
 use super::store::Store;
 use crate::json;
+use crate::plain::counted;
 use crate::units::{Dimension, RelativeChange, Seconds, Share, median};
 
 /// One commit, or one save if no commit is known.
@@ -132,7 +133,15 @@ pub fn trend(
     kernels.sort_by(|one, two| {
         one.is_gone.cmp(&two.is_gone).then_with(|| two.impact().total_cmp(&one.impact()))
     });
-    let notes = notes(&batches, metric, &other_devices);
+    let mut notes = notes(&batches, metric, &other_devices);
+    let mixed = kernels.iter().filter(|line| line.metric != metric).count() as u64;
+    if mixed > 0 {
+        let lines = counted(mixed, "kernel stands", "kernels stand");
+        notes.push(format!(
+            "{lines} for several of one family, which are others from commit to commit: the time of all their launches \
+             is followed"
+        ));
+    }
     Ok(Trend {
         schema: "rooflint/trend/1",
         rooflint: env!("CARGO_PKG_VERSION"),

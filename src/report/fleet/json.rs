@@ -132,12 +132,12 @@ struct RankDocument<'a> {
     measured_s: Option<f64>,
     /// Relative difference from the median time of its run; `null` if either is not known.
     from_median: Option<f64>,
-    /// Part of the measured time in communication and copies over links.
-    communication_s: f64,
-    /// Measured time that the model covers.
-    judged_s: f64,
-    /// Roofline time of that part.
-    roofline_s: f64,
+    /// Part of the measured time in communication and copies over links; `null` if no launch has a duration.
+    communication_s: Option<f64>,
+    /// Measured time that the model covers; `null` if no launch has a duration.
+    judged_s: Option<f64>,
+    /// Roofline time of that part; `null` if no launch has a duration.
+    roofline_s: Option<f64>,
     /// Operations of all launches.
     operations: f64,
     /// Bytes of all launches.
@@ -187,11 +187,11 @@ impl Serialize for Ranks<'_> {
                 positions: rank.positions.iter().map(|(axis, at)| (&**axis, *at)).collect(),
                 devices: &figures.devices,
                 launches: figures.launches,
-                measured_s: rank.measured().map(Seconds::get),
+                measured_s: rank.timed(figures.measured),
                 from_median: FleetReport::from_median(rank, &self.1),
-                communication_s: figures.communication.get(),
-                judged_s: figures.judged.get(),
-                roofline_s: figures.roofline.get(),
+                communication_s: rank.timed(figures.communication),
+                judged_s: rank.timed(figures.judged),
+                roofline_s: rank.timed(figures.roofline),
                 operations: figures.operations,
                 bytes: figures.bytes,
                 sm_clock_hz: figures.clock.map(Hertz::get),

@@ -290,10 +290,10 @@ impl<'a> FleetReport<'a> {
             cells.extend(is_shown.then(|| Cell::text(printable(&figures.devices.join(", ")))));
             cells.extend([
                 Cell::count(figures.launches),
-                Cell::maybe(rank.measured().map(Seconds::get)),
+                Cell::maybe(rank.timed(figures.measured)),
                 Cell::maybe(Self::from_median(rank, &medians)),
-                Cell::time(figures.communication),
-                Cell::time(figures.roofline),
+                Cell::maybe(rank.timed(figures.communication)),
+                Cell::maybe(rank.timed(figures.roofline)),
                 Cell::maybe(figures.clock.map(crate::units::Hertz::get)),
             ]);
             table.push(cells);

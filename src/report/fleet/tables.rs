@@ -84,17 +84,23 @@ impl FleetReport<'_> {
         add("launches", Form::Count, "number of launches", &|rank| {
             Some(Cell::Count(rank.figures.launches))
         });
-        add("measured_s", SECONDS, "measured time", &|rank| rank.measured().and_then(seconds));
+        add("measured_s", SECONDS, "measured time", &|rank| {
+            rank.timed(rank.figures.measured).map(Cell::Number)
+        });
         let about = "relative difference from the median time of its run";
         add("from_median", Form::Number("1"), about, &|rank| {
             Self::from_median(rank, &medians).map(Cell::Number)
         });
         let about = "time in communication and copies over links";
-        add("communication_s", SECONDS, about, &|rank| seconds(rank.figures.communication));
+        add("communication_s", SECONDS, about, &|rank| {
+            rank.timed(rank.figures.communication).map(Cell::Number)
+        });
         let about = "time that the model covers";
-        add("judged_s", SECONDS, about, &|rank| seconds(rank.figures.judged));
+        add("judged_s", SECONDS, about, &|rank| rank.timed(rank.figures.judged).map(Cell::Number));
         let about = "roofline time of the time that the model covers";
-        add("roofline_s", SECONDS, about, &|rank| seconds(rank.figures.roofline));
+        add("roofline_s", SECONDS, about, &|rank| {
+            rank.timed(rank.figures.roofline).map(Cell::Number)
+        });
         add("operations", Form::Number("1"), "operations of all launches", &|rank| {
             Some(Cell::Number(rank.figures.operations))
         });

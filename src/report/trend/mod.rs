@@ -244,7 +244,7 @@ impl Trend {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let header = [
             "kernel", "operator", "shape", "saved", "commit", "branch", "runs", "median", "least",
-            "greatest", "unit", "change", "p", "drift", "drift_p",
+            "greatest", "unit", "change", "p", "drift", "drift_p", "metric",
         ];
         let mut write = |row: &[String]| {
             // Writing to memory cannot fail.
@@ -274,6 +274,7 @@ impl Trend {
                     change.map(|change| number(change.step.p.get())).unwrap_or_default(),
                     drift.map(|drift| number(drift.change.get())).unwrap_or_default(),
                     drift.map(|drift| number(drift.p.get())).unwrap_or_default(),
+                    line.metric.key().to_owned(),
                 ]);
             }
         }
