@@ -159,6 +159,12 @@ impl Evidence {
         (self.comma > self.point).then_some(cell)
     }
 
+    /// A cell that has a decimal comma, or may have.
+    pub(super) fn comma(&self) -> Option<&str> {
+        let cells = self.first_comma.iter().chain(&self.ambiguous);
+        cells.map(|(cell, _)| cell.as_str()).next()
+    }
+
     /// Takes a decimal comma elsewhere in the file for a reason to doubt that `1.234` has decimals: nothing is read by it,
     /// for a file may mix both.
     pub(super) fn doubt(&mut self, why: String) {

@@ -76,9 +76,10 @@ pub(super) fn detect(reading: &Reading<'_>) -> Result<&'static Format, IngestErr
             .help(foreign::by_mapping(&reading.source.path))
             .foreign());
     }
-    Err(reading.error("several formats claim this file").considered(considered(claims)).help(
-        "choose one with --from FORMAT; of several exports in one file, put each into its own",
-    ))
+    Err(reading
+        .error("several formats claim this file")
+        .considered(considered(claims))
+        .help("choose one with --from FORMAT; if the file holds several exports, split it"))
 }
 
 #[cfg(test)]

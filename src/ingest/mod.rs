@@ -39,6 +39,7 @@ mod means;
 mod name_forms;
 mod nsight;
 mod nsys;
+mod numbered;
 mod numerals;
 mod nvprof;
 mod observed;

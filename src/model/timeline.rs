@@ -83,10 +83,10 @@ pub struct Step {
     pub number: u64,
     /// Start of the first work that was launched in it, in nanoseconds on the clock of the launches.
     pub start: u64,
-    /// Start of the next step; of the last one, the end of its own work.
+    /// Start of the next step, or the end of its own work where none follows at once.
     pub end: u64,
     /// Kernels that were launched in it.
     pub launches: u64,
-    /// Whether it is the last one, whose end is not the start of another.
+    /// Whether none follows at once: it is the last one, or other work or steps that were not recorded come next.
     pub is_last: bool,
 }

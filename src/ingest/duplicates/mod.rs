@@ -169,21 +169,8 @@ pub(super) fn leave_out(profile: &mut Profile, which: Which) {
         }
     }
     tell(profile, &told, &other_runs);
-    let twice = told.keys().filter(|(source, first)| source == first);
-    leave_out_copied(profile, &twice.map(|(source, _)| *source).collect());
     name_all(profile, &renamed);
     profile.leave_out(&gone);
-}
-
-/// Leaves out copies and fills that repeat earlier ones of an input which repeats its launches: all of their figures are the
-/// same, and when they began.
-fn leave_out_copied(profile: &mut Profile, of: &HashSet<u16>) {
-    let mut seen = HashSet::new();
-    profile.activities.retain(|one| {
-        let can_repeat = of.contains(&one.source) && one.start.is_some();
-        let what = (one.source, one.device, one.name, one.start, one.duration, one.bytes);
-        !can_repeat || seen.insert(what)
-    });
 }
 
 /// Gives all launches of an input the whole name that some of them got for a short one, if there is only one.

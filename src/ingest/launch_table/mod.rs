@@ -9,6 +9,7 @@ mod json;
 use std::collections::{BTreeMap, HashMap};
 
 use super::headers::header_again;
+use super::numbered::{UNNUMBERED, are_numbered};
 use super::split::fields;
 use super::{Format, IngestError, Reading, Sample, Sniff, sums};
 use crate::model::{
@@ -62,6 +63,8 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 fn read_csv(reading: &mut Reading<'_>) -> Result<Launches, IngestError> {
     let titles = reading.header(|line| may_be_header(line) && is_header(&fields(line)), |_| {})?;
     let mut launches = Launches { width: titles.len(), ..Launches::default() };
+    let numbers = titles.iter().position(|title| title == "id");
+    launches.has_numbers = numbers.is_some_and(|at| are_numbered(reading, &titles, at, b','));
     launches.set(reading, titles);
     let metadata = reading.take_metadata();
     launches.describe(reading, metadata)?;
@@ -227,8 +230,8 @@ impl Launches {
         let [kernel, operator, place] = [&row.kernel, &row.operator, &row.place].map(name);
         let head = Head {
             process: row.process.unwrap_or_default(),
-            // One without a number among others that have one has none of theirs.
-            id: row.id.unwrap_or(if self.has_numbers { u32::MAX - rows } else { rows }),
+            // One without a number among others that have one is beyond all of theirs.
+            id: row.id.unwrap_or(if self.has_numbers { rows | UNNUMBERED } else { rows }),
             name: kernel,
             operator,
             place,
@@ -551,8 +554,12 @@ mod tests {
     /// A person emptied a cell: the launch is neither the second one nor a copy of it.
     #[test]
     fn a_launch_that_lost_its_number_is_one_of_its_own() {
-        let found = profile("kernel,process,id,duration_s\na,1,1,5\na,1,,5\na,1,2,5\nb,1,3,5\n");
-        assert_eq!((found.launches.len(), found.sources[0].repeated), (4, 0));
+        let columns = "source,source_format,kernel,process,device_ordinal,launches,grid_x,threads_per_block,duration_s,id";
+        let row = |id: &str| format!("a.csv,ncu-wide,k,1,0,1,8,256,0.5,{id}\n");
+        for ids in [["1", "", "2", "3"], ["", "1", "2", "3"], ["", "", "1", "2"]] {
+            let found = profile(&format!("{columns}\n{}", ids.map(row).concat()));
+            assert_eq!((found.launches.len(), found.sources[0].repeated), (4, 0), "{ids:?}");
+        }
     }
 
     /// How a document with metadata begins.

@@ -160,8 +160,11 @@ mod tests {
     #[test]
     fn a_launch_without_a_number_among_others_is_no_copy() {
         let map = format!("delimiter = ';'\n{NEEDED}id = 'i'\n");
-        let profile = read("name;dur;i\na;10.5;2\na;10.5;\na;10.5;x\nb;3;9\n", &map).unwrap();
-        assert_eq!((profile.launches.len(), profile.sources[0].repeated), (4, 0));
+        for ids in [["2", "", "x", "9"], ["", "1", "x", "2"], ["x", "", "1", "2"]] {
+            let rows = ids.map(|id| format!("a;10.5;{id}\n")).concat();
+            let profile = read(&format!("name;dur;i\n{rows}"), &map).unwrap();
+            assert_eq!((profile.launches.len(), profile.sources[0].repeated), (4, 0), "{ids:?}");
+        }
     }
 
     /// 1.5 ms are 1500 of the mapping's microseconds.

@@ -67,9 +67,9 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftO
     if evidence.verdict() != Verdict::Nothing
         && reading.numerals(&evidence, false)?.decimal_mark() != numerals.decimal_mark()
     {
-        let cell = evidence.decimal_comma().unwrap_or_default();
+        let cell = evidence.comma().unwrap_or_default();
         return Err(reading
-            .error(format!("numbers that are texts have a decimal comma, such as {cell:?}"))
+            .error(format!("quoted numbers have a decimal comma, such as {cell:?}"))
             .help("add --decimal-sign comma; in a mapping: decimal = \",\""));
     }
     Ok(table.end(reading, None))
@@ -105,6 +105,7 @@ impl Records<'_, '_, '_> {
         let line = self.lines.get();
         let mut cells = Cells {
             titles: &self.titles,
+            numeric: &self.numeric,
             sign: self.sign,
             text: String::new(),
             at: vec![None; self.titles.len()],
@@ -215,6 +216,8 @@ impl<'de> Visitor<'de> for One<'_, '_, '_, '_> {
 /// The cells of a record, one after the other in a text.
 struct Cells<'a> {
     titles: &'a [String],
+    /// The columns with numbers.
+    numeric: &'a [(usize, Content)],
     /// That of numbers, too, once they are in the text.
     sign: DecimalSign,
     text: String,
@@ -251,6 +254,14 @@ impl Cells<'_> {
             if let Some(column) = column {
                 self.is_text[column] = value.get().starts_with('"');
                 self.value(value.get(), false).map_err(A::Error::custom)?;
+                let is_number = |(at, _): &(usize, Content)| *at == column;
+                if self.sign == DecimalSign::Comma
+                    && !self.is_text[column]
+                    && self.numeric.iter().any(is_number)
+                {
+                    let number = self.text.split_off(start).replace('.', ",");
+                    self.text.push_str(&number);
+                }
                 if self.at[column].replace((start, self.text.len())).is_some() {
                     self.twice = Some(column);
                 }
@@ -278,9 +289,6 @@ impl Cells<'_> {
                 }
             }
             Some(b'n' | b'{' | b'[') | None => {}
-            Some(_) if self.sign == DecimalSign::Comma => {
-                self.text.push_str(&json.replace('.', ","));
-            }
             Some(_) => self.text.push_str(json),
         }
         Ok(())
@@ -367,7 +375,7 @@ mod tests {
         let commas = ["\"12,345\"", "\"1.234,5\""];
         assert_eq!(
             times(&commas, "").unwrap_err(),
-            "run.json: numbers that are texts have a decimal comma, such as \"1.234,5\" | add --decimal-sign comma; in \
+            "run.json: quoted numbers have a decimal comma, such as \"1.234,5\" | add --decimal-sign comma; in \
              a mapping: decimal = \",\""
         );
         assert_eq!(times(&commas, "decimal = ','\n").unwrap(), [12.345, 1_234.5]);

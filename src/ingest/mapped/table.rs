@@ -7,6 +7,7 @@ use super::mapping::{Filter, Instant, Mapping, Time, Value};
 use super::shape::ShapeAt;
 use super::units::{Units, exactly, with_unit};
 use super::{LeftOut, is_titled};
+use crate::ingest::numbered::{UNNUMBERED, are_numbered};
 use crate::ingest::numerals::is_missing;
 use crate::ingest::products::{is_product, lacks_products};
 use crate::ingest::rows::{Row, fields, unquoted};
@@ -35,7 +36,7 @@ pub(super) struct Table<'a> {
     operator: Option<usize>,
     stream: Option<usize>,
     id: Option<usize>,
-    /// Whether a launch had a number.
+    /// Whether launches have numbers, as the sample or an earlier one shows.
     has_numbers: bool,
     filters: Vec<(usize, &'a Filter)>,
     left_out: LeftOut,
@@ -173,7 +174,8 @@ impl<'a> Table<'a> {
             operator: optional(&mapping.plain.operator),
             stream: optional(&mapping.plain.stream),
             id: optional(&mapping.plain.id),
-            has_numbers: false,
+            has_numbers: optional(&mapping.plain.id)
+                .is_some_and(|at| are_numbered(reading, titles, at, mapping.delimiter)),
             filters: mapping
                 .filters
                 .iter()
@@ -305,13 +307,13 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// The number of a launch: its own, or that of its row. Where launches have numbers, one without has none of theirs.
+    /// The number of a launch: its own, or that of its row. Where launches have numbers, one without is beyond all of theirs.
     fn number_of(&mut self, reading: &Reading<'_>, row: &Row) -> u32 {
         let own = self.id.and_then(|at| self.numerals.whole(row.cell(at)).ok().flatten());
         self.has_numbers |= own.is_some();
         own.unwrap_or_else(|| {
             let number = self.row_number(reading, row);
-            if self.has_numbers { u32::MAX - number } else { number }
+            if self.has_numbers { number | UNNUMBERED } else { number }
         })
     }
 

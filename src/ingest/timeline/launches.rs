@@ -183,12 +183,13 @@ impl Launches {
                     return skip(reading, row, &columns.titles, columns.duration.at, reason);
                 }
             };
-            if is_besides(&name) {
+            let is_new = is_fault(&name) || self.activity(reading, row, &name, took)?;
+            if is_new && is_besides(&name) {
                 self.left_out.row(&name, 1, took);
-            } else {
+            } else if is_new {
                 self.gridless += 1;
             }
-            return if is_fault(&name) { Ok(()) } else { self.activity(reading, row, &name, took) };
+            return Ok(());
         }
         reading.source.rows += 1;
         if name.is_empty() {
@@ -359,7 +360,7 @@ impl Launches {
         self.devices.hint(reading, device, column.map_or("", String::as_str))
     }
 
-    /// Takes a row that is no kernel as work of its GPU.
+    /// Takes a row that is no kernel as work of its GPU; `false` if it repeats an earlier one.
     ///
     /// # Errors
     /// When its start or size cannot be read and reading is strict.
@@ -369,17 +370,26 @@ impl Launches {
         row: &Row,
         name: &[u8],
         took: f64,
-    ) -> Result<(), IngestError> {
+    ) -> Result<bool, IngestError> {
+        let (device, name) = (self.device(reading, row), reading.name(name));
+        let start = self.start(reading, row, took)?;
+        let stream = self.columns.stream.map(|at| row.cell(at));
+        let stream = stream.and_then(|cell| self.numerals.whole(cell).ok().flatten());
+        if let (Some(start), Some(stream)) = (start, stream)
+            && !self.seen.take((start, took), None, (name, device, stream, None))
+        {
+            return Ok(false);
+        }
         let activity = Activity {
-            device: self.device(reading, row),
-            name: reading.name(name),
-            start: self.start(reading, row, took)?,
+            device,
+            name,
+            start,
             duration: (took * 1e9).round() as u64,
             bytes: self.moved(reading, row)?,
             ..Activity::default()
         };
         reading.add_activity(activity);
-        Ok(())
+        Ok(true)
     }
 
     /// Bytes of a copy or memset; `None` where the row has none.

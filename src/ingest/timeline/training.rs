@@ -1,7 +1,8 @@
 //! The steps of a training loop, as they ran on the GPU: the work that was launched in each.
 //!
-//! The CPU runs ahead of the GPU, so the annotation of a step says when its work was launched and not when it ran. Work that
-//! is launched between two annotations, such as a validation, is of neither.
+//! The CPU runs ahead of the GPU, so the annotation of a step says when its work was launched and not when it ran. Kernels
+//! that are launched between two annotations, such as those of a validation, are of neither; where most steps have some
+//! behind them, they belong to the loop, and to the step before them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +32,7 @@ pub(in crate::ingest) struct Ran<D> {
     pub(in crate::ingest) device: D,
     pub(in crate::ingest) number: u64,
     /// Nanoseconds, on the clock of the file: from its first work to that of the next step, or to the end of its own where
-    /// something else comes between.
+    /// something else comes between, or steps are missing.
     pub(in crate::ingest) start: i64,
     pub(in crate::ingest) end: i64,
     /// Kernels that were launched in it.
@@ -57,14 +58,14 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
     annotated.sort_by_key(|step| (step.start, step.number));
     annotated.dedup_by_key(|step| step.number);
     let mut found: BTreeMap<(D, usize), Launched> = BTreeMap::new();
-    // Steps behind which a device did other work.
-    let mut ended: BTreeSet<(D, usize)> = BTreeSet::new();
-    for one in work {
-        let Some(at) = last_step(&annotated, one.called) else { continue };
-        if one.called >= annotated[at].end {
-            ended.insert((one.device, at));
-            continue;
-        }
+    // What was launched behind the last annotation is of none.
+    let mut work: Vec<(usize, Work<D>)> = work
+        .filter_map(|one| Some((last_step(&annotated, one.called)?, one)))
+        .filter(|(at, one)| at + 1 < annotated.len() || one.called < annotated[*at].end)
+        .collect();
+    let ended = ended(&annotated, &work);
+    work.retain(|(at, one)| one.called < annotated[*at].end || !ended.contains(&(one.device, *at)));
+    for (at, one) in work {
         let Work { start, end, .. } = one;
         let new = Launched { start, kernel: None, end, launches: 0 };
         let step = found.entry((one.device, at)).or_insert(new);
@@ -89,7 +90,7 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
                 start: starts[place],
                 end: next.copied().filter(|_| goes_on).unwrap_or(step.end),
                 launches: step.launches,
-                is_last: next.is_none(),
+                is_last: next.is_none() || !goes_on,
             });
         }
     }
@@ -108,6 +109,26 @@ fn starts(steps: &[&Launched]) -> Option<Vec<i64>> {
         is_before_end && starts.is_sorted_by(|one, next| one < next)
     };
     [of_work, of_kernels].into_iter().find(splits)
+}
+
+/// The steps behind whose annotations a device was given kernels that are of no step; none where most steps have some.
+fn ended<D: Copy + Ord>(
+    annotated: &[Annotated],
+    work: &[(usize, Work<D>)],
+) -> BTreeSet<(D, usize)> {
+    let mut steps: BTreeMap<D, BTreeSet<usize>> = BTreeMap::new();
+    let mut behind: BTreeMap<D, BTreeSet<usize>> = BTreeMap::new();
+    for (at, one) in work.iter().filter(|(_, one)| one.is_kernel) {
+        steps.entry(one.device).or_default().insert(*at);
+        if one.called >= annotated[*at].end {
+            behind.entry(one.device).or_default().insert(*at);
+        }
+    }
+    let is_rare = |(device, behind): &(D, BTreeSet<usize>)| {
+        steps.get(device).is_some_and(|steps| behind.len() * 2 < steps.len())
+    };
+    let rare = behind.into_iter().filter(is_rare);
+    rare.flat_map(|(device, behind)| behind.into_iter().map(move |at| (device, at))).collect()
 }
 
 /// The last step that began before a call.
@@ -166,6 +187,11 @@ mod tests {
         let between = [&kernels[..], &[(9, 200, 290, true)]].concat();
         assert_eq!(ran(&kernels), [(1, 100, 300, 1), (2, 300, 400, 1), (3, 400, 500, 1)]);
         assert_eq!(ran(&between), [(1, 100, 200, 1), (2, 300, 400, 1), (3, 400, 500, 1)]);
+        // A copy ends no step, nor does an optimizer behind each of them.
+        let copied = [&kernels[..], &[(9, 200, 290, false)]].concat();
+        assert_eq!(ran(&copied), ran(&kernels));
+        let optimized = [&between[..], &[(19, 390, 399, true)]].concat();
+        assert_eq!(ran(&optimized), [(1, 100, 300, 2), (2, 300, 400, 2), (3, 400, 500, 1)]);
     }
 
     /// Two windows of a profiler: steps 2 and 3, and 99 later 102.

@@ -58,3 +58,33 @@ fn json(figures: Vec<Figure>) -> String {
     }
     serde_json::to_string_pretty(&Value::Object(all)).unwrap_or_default() + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whichever of them takes longer.
+    #[test]
+    fn kernels_of_like_names_keep_their_keys() {
+        let figure = |kernel: &str, value: f64| Figure {
+            kernel: Some(kernel.to_owned()),
+            metric: "launch_time",
+            unit: "seconds",
+            value,
+            range: None,
+        };
+        let value = |text: &str, kernel: &str| {
+            let all: Map<String, Value> = serde_json::from_str(text).unwrap();
+            assert_eq!(all.len(), 3);
+            let hash: String =
+                crate::compare::fingerprint(&format!("launch_time_seconds {kernel}"));
+            let mut found = all.iter().filter(|(key, _)| key.ends_with(&hash[..8]));
+            found.next().and_then(|(_, value)| value.as_f64())
+        };
+        let one = json(vec![figure("Foo", 2.0), figure("foo", 1.0), figure("other", 1.0)]);
+        let two = json(vec![figure("foo", 3.0), figure("Foo", 2.0), figure("other", 1.0)]);
+        assert_eq!([value(&one, "Foo"), value(&one, "foo")], [Some(2.0), Some(1.0)]);
+        assert_eq!([value(&two, "Foo"), value(&two, "foo")], [Some(2.0), Some(3.0)]);
+        assert!(one.contains("\"launch_time_seconds_other\""), "{one}");
+    }
+}

@@ -78,13 +78,13 @@ struct IdleDocument {
 struct StepDocument {
     /// As the profiler counts.
     step: u64,
-    /// From its first work to the first of the next step.
+    /// From its first work to the first of the next step, or to the end of its own where none follows at once.
     time_s: f64,
     /// Time with any work.
     busy_s: f64,
     /// Kernels that were launched in it.
     launches: u64,
-    /// Whether no step follows, so that its time ends with its own work.
+    /// Whether no step follows at once, so that its time ends with its own work.
     is_last: bool,
 }
 

@@ -277,7 +277,7 @@ fn steps(whole: &OverTime<'_>, most: usize) -> Table {
         ];
         // Where there are others, they end with the start of the next one.
         let last = (step.is_last && one.steps.len() > 1)
-            .then(|| "no step follows: its time ends with its own work".to_owned());
+            .then(|| "no step follows at once: its time ends with its own work".to_owned());
         table.push_with(cells, last.into_iter().collect());
     }
     table

@@ -170,7 +170,7 @@ fn a_report_that_breaks_off_keeps_what_is_whole_and_says_so() {
     let (mut launches, names) = launches();
     launches.truncate(4);
     let whole = report(&launches, &names);
-    for length in 0..whole.len() {
+    for length in (0..whole.len()).step_by(3) {
         let Ok(found) = read_bytes(&whole[..length], false) else { continue };
         assert!(found.launches.len() <= 4);
         let source = &found.sources[0];

@@ -67,6 +67,12 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let all = moved.len();
     moved.retain(Moved::is_timed);
     let untimed = (all - moved.len()) as u64;
+    // Rows that are there twice, as kernels may be.
+    let mut seen = HashSet::new();
+    moved.retain(|one| {
+        let Moved { table, process, device, start, end, bytes, kind, slot } = *one;
+        seen.insert((table, process, device, start, end, bytes, kind, slot.place()))
+    });
     let calls = Calls::of(database, &slots)?;
     drop(slots);
     let operators = Operators::of(database, &kernels, &calls)?;
