@@ -4,18 +4,23 @@ use super::engine::Engine;
 use crate::roofline::formula::STRAGGLES;
 
 /// Returns the statement that makes the view: a row per rank, beside the medians of its run. The limits are those of
-/// `fleet`.
+/// `fleet`. A rank without durations has no times, and counts for no median.
 pub(super) fn view(engine: Engine) -> String {
     format!(
         "{} rank_spread AS WITH\nsums AS (\n  \
-         SELECT run, rank, sum(launches) AS launches, sum(measured_s) AS measured_s,\n    \
-         sum(CASE WHEN crosses_link THEN measured_s ELSE 0e0 END) AS communication_s,\n    \
-         sum(CASE WHEN crosses_link THEN 0e0 ELSE judged_s END) AS judged_s,\n    \
-         sum(CASE WHEN crosses_link THEN 0e0 ELSE roofline_s END) AS roofline_s\n  \
+         SELECT run, rank, sum(launches) AS launches, nullif(sum(measured_s), 0e0) AS measured_s,\n    \
+         sum(CASE WHEN crosses_link THEN measured_s ELSE 0e0 END) AS link_s,\n    \
+         sum(CASE WHEN crosses_link THEN 0e0 ELSE judged_s END) AS covered_s,\n    \
+         sum(CASE WHEN crosses_link THEN 0e0 ELSE roofline_s END) AS modeled_s\n  \
          FROM kernel_sums GROUP BY run, rank\n),\n\
-         medians AS (\n  SELECT *, measured_s - communication_s AS compute_s, count(*) OVER (PARTITION BY run) AS ranks,\n    \
+         timed AS (\n  SELECT run, rank, launches, measured_s,\n    \
+         CASE WHEN measured_s IS NOT NULL THEN link_s END AS communication_s,\n    \
+         CASE WHEN measured_s IS NOT NULL THEN covered_s END AS judged_s,\n    \
+         CASE WHEN measured_s IS NOT NULL THEN modeled_s END AS roofline_s\n  FROM sums\n),\n\
+         medians AS (\n  SELECT *, measured_s - communication_s AS compute_s,\n    \
+         count(measured_s) OVER (PARTITION BY run) AS ranks,\n    \
          median(measured_s) OVER (PARTITION BY run) AS median_s,\n    \
-         median(measured_s - communication_s) OVER (PARTITION BY run) AS median_compute_s\n  FROM sums\n),\n\
+         median(measured_s - communication_s) OVER (PARTITION BY run) AS median_compute_s\n  FROM timed\n),\n\
          ratios AS (\n  SELECT *, measured_s / nullif(median_s, 0) AS over_median,\n    \
          compute_s / nullif(median_compute_s, 0) AS compute_over_median\n  FROM medians\n)\n\
          SELECT run, rank, launches, measured_s, communication_s, compute_s, median_s, median_compute_s,\n  \
