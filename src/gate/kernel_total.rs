@@ -165,7 +165,7 @@ mod tests {
         let (verdict, change) = judged(5, [1.3e-4, 2e-5, 2e-5]).unwrap();
         assert_eq!(verdict, Verdict::Regression);
         assert!((change - (1.7 / 1.2 - 1.0)).abs() < 1e-9, "{change}");
-        // More launches do not say that it is no noise: which kernels they are of is not known.
+        // More launches do not rule noise out: which kernels they are of is not known.
         let (verdict, _) = judged(1, [1e-4, 2e-5, 1e-5]).unwrap();
         assert_eq!(verdict, Verdict::Ambiguous);
         assert_eq!(judged(5, [1e-4, 1e-5, 1e-5]), None);

@@ -184,7 +184,7 @@ mod tests {
         near(of(0, Quantity::AchievedOccupancy), 0.45);
         near(of(1, Quantity::Duration), 2e-6);
         assert_eq!(profile.sources[0].skips.count, 0);
-        // A rate is no amount, and a weight no time.
+        // A rate is not an amount, and a weight not a time.
         for cell in ["3 MB/s", "3 kg", "MB"] {
             let profile = read(&format!("name;dur;b;occ\na;1;{cell};1\n"), &map).unwrap();
             assert_eq!(profile.launch(0).value(Quantity::DramBytes), None, "{cell}");
