@@ -59,6 +59,8 @@ pub struct Copies {
     pub host_alone: Seconds,
     /// Time in which nothing but other copies and fills runs.
     pub others_alone: Seconds,
+    /// Part of it in which nothing but copies between devices runs.
+    pub peers_alone: Seconds,
     /// Bytes that they moved, if all of them have a size.
     pub bytes: Option<Bytes>,
 }
@@ -157,6 +159,8 @@ enum Part {
     Communication,
     /// Between host and device.
     HostCopy,
+    /// Between devices.
+    PeerCopy,
     /// Other copies, and fills.
     Copy,
 }
@@ -165,7 +169,8 @@ impl Part {
     fn of(class: &Class) -> Self {
         match class.kind {
             Some(Kind::MemcpyHost) => Self::HostCopy,
-            Some(Kind::Memcpy | Kind::MemcpyPeer | Kind::Memset) => Self::Copy,
+            Some(Kind::MemcpyPeer) => Self::PeerCopy,
+            Some(Kind::Memcpy | Kind::Memset) => Self::Copy,
             _ if class.category == Category::Communication => Self::Communication,
             _ => Self::Compute,
         }
@@ -173,7 +178,7 @@ impl Part {
 }
 
 /// How many parts there are.
-const PARTS: usize = 4;
+const PARTS: usize = 5;
 
 /// What is gathered of one device.
 #[derive(Debug, Default)]
@@ -258,7 +263,7 @@ fn gather(profile: &Profile, taxonomy: &Taxonomy) -> BTreeMap<(u16, HintId), Gat
         };
         let part = part(one.name);
         of.add(start, one.duration, part);
-        if matches!(part, Part::HostCopy | Part::Copy) {
+        if matches!(part, Part::HostCopy | Part::PeerCopy | Part::Copy) {
             let first = of.copies.count == 0;
             of.copies.count += 1;
             of.copied = of.copied.saturating_add(one.duration);
@@ -286,7 +291,9 @@ fn timeline<'a>(
     let first = all().map(|(start, _)| *start).min().unwrap_or(0);
     let last = all().map(|(_, end)| *end).max().unwrap_or(0);
     let number = all().count() as u64;
-    let [of_compute, of_communication, of_host_copies, of_other_copies] = gathered.work.map(union);
+    let [of_compute, of_communication, of_host_copies, of_peer_copies, of_rest] =
+        gathered.work.map(union);
+    let of_other_copies: Vec<Interval> = both(&of_peer_copies, &of_rest).collect();
     let sum = |union: &[Interval]| length(union.iter().copied());
     // Computation is most of it: the others are merged first.
     let beside_compute = |one: &[Interval], other: &[Interval]| -> Vec<Interval> {
@@ -301,12 +308,14 @@ fn timeline<'a>(
     let without = |copies: &[Interval], others: &[Interval]| {
         if copies.is_empty() { 0 } else { busy - sum(&beside_compute(&of_communication, others)) }
     };
+    let beside_peers: Vec<Interval> = both(&of_host_copies, &of_rest).collect();
     let copies = Copies {
         time: seconds(gathered.copied),
         covered: seconds(sum(&of_copies)),
         exposed: seconds(busy - kernels),
         host_alone: seconds(without(&of_host_copies, &of_other_copies)),
         others_alone: seconds(without(&of_other_copies, &of_host_copies)),
+        peers_alone: seconds(without(&of_peer_copies, &beside_peers)),
         bytes: if gathered.copies.count == 0 { Some(0) } else { gathered.bytes }
             .map(|bytes| Bytes::new(bytes as f64)),
         ..gathered.copies
@@ -359,7 +368,7 @@ mod tests {
         (time.get() * 1e9).round() as u64
     }
 
-    use Part::{Communication, Compute, Copy, HostCopy};
+    use Part::{Communication, Compute, Copy, HostCopy, PeerCopy};
 
     /// Kernels of two streams that overlap: 360 in all, 260 of the 300 with one.
     #[test]
@@ -423,5 +432,15 @@ mod tests {
         let found = of(&[(HostCopy, 0, 100), (HostCopy, 0, 100), (Compute, 150, 200)]);
         let copies = found.copies.unwrap();
         assert_eq!([copies.host_alone, copies.others_alone].map(whole), [100, 0]);
+    }
+
+    /// Copies between devices from 50 to 150 and 200 to 260, a kernel to 100, a fill from 240 to 250.
+    #[test]
+    fn copies_between_devices_are_some_of_the_others() {
+        let found =
+            of(&[(Compute, 0, 100), (PeerCopy, 50, 150), (PeerCopy, 200, 260), (Copy, 240, 250)]);
+        let copies = found.copies.unwrap();
+        assert_eq!([copies.others_alone, copies.peers_alone].map(whole), [110, 100]);
+        assert_eq!(whole(copies.exposed), 110);
     }
 }

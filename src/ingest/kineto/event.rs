@@ -14,7 +14,7 @@ pub(super) enum Category {
     Fill,
     /// An operator on the CPU.
     Operator,
-    /// A call of the CUDA or HIP runtime or driver.
+    /// A call of the CUDA, HIP or Level Zero runtime or driver.
     Call,
     /// A range that the program named.
     Range,
@@ -27,12 +27,13 @@ pub(super) enum Category {
 impl Category {
     fn of(text: &[u8]) -> Option<Self> {
         /// Categories as written since 2020.
-        const NAMES: [(&str, Category); 12] = [
+        const NAMES: [(&str, Category); 13] = [
             ("kernel", Category::Kernel),
             ("cpu_op", Category::Operator),
             ("operator", Category::Operator),
             ("cuda_runtime", Category::Call),
             ("cuda_driver", Category::Call),
+            ("xpu_runtime", Category::Call),
             ("runtime", Category::Call),
             ("gpu_memcpy", Category::Copy),
             ("memcpy", Category::Copy),
@@ -65,16 +66,28 @@ pub(super) struct Event<'a> {
     pub(super) args: &'a [u8],
 }
 
+/// Why an event that may be one of the GPU is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unread<'a> {
+    /// This stands where an object, a category or a key is expected.
+    Stray(&'a [u8]),
+    /// It is the beginning of the kernel, copy or fill of this name; its end is another event.
+    Half(&'a [u8]),
+    /// It is a trace of its own.
+    Trace,
+}
+
 /// The event in an object; `None` if it is of no kind that is read.
 ///
 /// # Errors
-/// What stands where an object, a category or a key is expected, if the event may be one of the GPU.
-pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, &[u8]> {
+/// Why not, if it may be one of the GPU.
+pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, Unread<'_>> {
     // A number or a word in its place hides no event, text before its brace does.
     if !object.starts_with(b"{") && object.contains(&b'{') {
-        return Err(object);
+        return Err(Unread::Stray(object));
     }
     let mut category = None;
+    let mut is_half = false;
     let mut found = Event {
         category: Category::Range,
         name: b"",
@@ -87,8 +100,9 @@ pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, &[u8]> {
     let mut members = members(object);
     for (key, value) in members.by_ref() {
         match key {
+            b"ph" if bare(value) == b"B" => is_half = true,
             b"ph" if bare(value) != b"X" => return Ok(None),
-            b"cat" if !value.starts_with(b"\"") => return Err(value),
+            b"cat" if !value.starts_with(b"\"") => return Err(Unread::Stray(value)),
             b"cat" => match Category::of(bare(value)) {
                 None => return Ok(None),
                 of => category = of,
@@ -99,6 +113,7 @@ pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, &[u8]> {
             b"ts" => found.start = bare(value),
             b"dur" => found.duration = bare(value),
             b"args" => found.args = value,
+            b"traceEvents" => return Err(Unread::Trace),
             _ => {}
         }
     }
@@ -107,7 +122,12 @@ pub(super) fn event(object: &[u8]) -> Result<Option<Event<'_>>, &[u8]> {
         Some(Category::Operator | Category::Call | Category::Range | Category::Python)
     );
     if let (Some(stray), false) = (members.stray, is_of_cpu) {
-        return Err(stray);
+        return Err(Unread::Stray(stray));
+    }
+    if is_half {
+        let is_on_gpu =
+            matches!(category, Some(Category::Kernel | Category::Copy | Category::Fill));
+        return if is_on_gpu { Err(Unread::Half(bare(found.name))) } else { Ok(None) };
     }
     Ok(category.map(|category| Event { category, ..found }))
 }
@@ -372,6 +392,8 @@ mod tests {
         assert_eq!((args.external, args.stream), (7, Some(4_294_967_295)));
         assert_eq!(args.launch.grid, Some(Dim3 { x: 2, y: 3, z: 1 }));
         assert_eq!(args.launch.block, None);
+        let call = br#"{"ph": "X", "cat": "xpu_runtime", "name": "urEnqueueKernelLaunch", "ts": 1, "dur": 2}"#;
+        assert_eq!(super::event(call).unwrap().unwrap().category, Category::Call);
     }
 
     #[test]
@@ -381,9 +403,23 @@ mod tests {
             r#"{"ph": "X", "cat": "cuda_sync"}"#,
             r#"{"ph": "X", "cat": "gpu_user_annotation"}"#,
             r#"{"ph": "X", "name": "x"}"#,
+            r#"{"ph": "B", "cat": "cpu_op"}"#,
+            r#"{"ph": "E", "cat": "kernel"}"#,
             "7",
         ] {
             assert!(super::event(text.as_bytes()).unwrap().is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_kernel_and_is_not_read_says_why() {
+        for (text, why) in [
+            (r#"{"name": "k", "cat": "kernel", "ph": "B"}"#, Unread::Half(b"k")),
+            (r#"{"ph": "B", "cat": "gpu_memcpy"}"#, Unread::Half(b"")),
+            (r#"{"schemaVersion": 1, "traceEvents": []}"#, Unread::Trace),
+            (r#"{"ph": "X", "cat": kernel}"#, Unread::Stray(b"kernel")),
+        ] {
+            assert_eq!(super::event(text.as_bytes()).unwrap_err(), why, "{text}");
         }
     }
 }

@@ -427,7 +427,7 @@ fn copied(name: &[u8]) -> Option<&[u8]> {
 }
 
 fn is_fill(name: &[u8]) -> bool {
-    name.starts_with(b"__amd_rocclr_fill")
+    [&b"__amd_rocclr_fill"[..], b"__amd_rocclr_init"].iter().any(|fill| name.starts_with(fill))
 }
 
 /// Whether the values of an operator's arguments decide how much it does.

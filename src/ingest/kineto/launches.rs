@@ -309,7 +309,7 @@ impl Writer {
 
     /// A time of the file in nanoseconds since 1970, where the file says so.
     fn at(&self, time: i64) -> Option<u64> {
-        u64::try_from(time).ok().and_then(|time| self.base.checked_add(time))
+        self.base.checked_add_signed(time)
     }
 
     /// Leaves what was learnt of the whole file.

@@ -17,7 +17,7 @@ pub(super) fn without_kernels(reading: &Reading<'_>, ranks: &Ranks) -> IngestErr
         return reading
             .error(format!("no kernel can be read of {events}: {}: {:?}", skip.reason, skip.text))
             .column(skip.column.clone())
-            .help("write the trace again; times are numbers of microseconds with a decimal point");
+            .help("write the trace again: a list of events, each with its start (ts) and length (dur) in microseconds");
     }
     if ranks.sum(|of| of.replays) > 0 {
         return reading

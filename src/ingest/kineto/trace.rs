@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 
 use super::about::About;
 use super::devices;
-use super::event::{count, event};
+use super::event::{Unread, count, event};
 use super::missing::without_kernels;
 use super::ranks::Ranks;
 use crate::ingest::scan::{Scanner, Stop, bare, members};
@@ -176,11 +176,17 @@ fn events(
                     }
                 }
             }
-            Err(stray) => {
+            Err(unread) => {
                 reading.source.rows += 1;
-                let reason =
-                    format!("the event at byte {place} is not JSON: a brace or a quote is missing");
-                reading.skip(0, None, &String::from_utf8_lossy(stray), reason)?;
+                let (what, text) = match unread {
+                    Unread::Stray(text) => ("is not JSON: a brace or a quote is missing", text),
+                    Unread::Half(name) => ("is only a beginning (ph B): its end is not read", name),
+                    Unread::Trace => {
+                        ("is a whole trace: write each to a file of its own", &b"traceEvents"[..])
+                    }
+                };
+                let reason = format!("the event at byte {place} {what}");
+                reading.skip(0, None, &String::from_utf8_lossy(text), reason)?;
             }
         }
         match scanner.more(b']') {
@@ -555,8 +561,12 @@ mod tests {
         let call = r#"{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"correlation": 3}}"#;
         let copy = kernel("m", "1", "2", "").replace("\"kernel\"", "\"gpu_memcpy\"");
         let replay = kernel("m", "1", "2", "").replace("\"kernel\"", "\"cuda_profiler_range\"");
+        let half = kernel("m", "1", "2", "").replace("\"X\"", "\"B\"");
+        let whole = trace(&[kernel("m", "1", "2", "")]);
         for (events, says) in [
             (vec![], "the trace has no GPU work"),
+            (vec![half], "is only a beginning (ph B): its end is not read: \"m\""),
+            (vec![whole.clone(), whole], "no kernel can be read of 2 events: the event at byte"),
             (vec![call.to_owned()], "launches 1 kernel and has no GPU work"),
             (vec![copy], "has 1 copy or fill and no kernels"),
             (vec![replay], "counters of replayed ranges"),

@@ -22,6 +22,8 @@ const CHUNK: f64 = 65_536.0;
 pub(super) struct Named {
     kernel: Kernel,
     stored: Option<DataType>,
+    /// The type of what it reads, where it copies lists of tensors to ones of another type.
+    from: Option<DataType>,
     /// Works on lists of tensors, in chunks.
     is_chunked: bool,
     /// Transforms a convolution for a product.
@@ -42,9 +44,19 @@ impl Named {
             element_type(arguments.split([',', '>']).next()?)
         });
         let stored = stored.or_else(|| moved_size(name));
+        let copied = name.split_once("CopyFunctor<").filter(|_| is_chunked);
+        let copied = copied.map(|(_, arguments)| {
+            let mut types = arguments.split([',', '>']).map(element_type);
+            [types.next().flatten(), types.next().flatten()]
+        });
+        let (stored, from) = match copied {
+            Some([to, from]) => (to.filter(|_| from.is_some()), from),
+            None => (stored.or(kernel.stored), None),
+        };
         Self {
             kernel,
-            stored: stored.or(kernel.stored),
+            stored,
+            from,
             is_chunked,
             transforms: ["winograd", "fft2d"].iter().any(|part| name.contains(part)),
             joins: name.contains("CatArrayBatchedCopy"),
@@ -176,7 +188,8 @@ impl<'a> Works<'a> {
                     (work, pipe)
                 }
                 Some(Known::Listed(listed, kind)) => {
-                    (chunks(*listed, *kind, &blocks, at), lane_pipe(Some(*kind)))
+                    let from = member.named.from.unwrap_or(*kind);
+                    (chunks(*listed, [*kind, from], &blocks, at), lane_pipe(Some(*kind)))
                 }
                 Some(Known::Whole(work, kind)) if members.len() == 1 => (*work, lane_pipe(*kind)),
                 Some(Known::Whole(..)) | None => (Work::default(), Pipe::Unstated),
@@ -252,8 +265,9 @@ fn part(work: Work, share: f64) -> Work {
     Work { bytes, ..work }
 }
 
-/// The part of an operator on lists of tensors that one of its kernels does: as many chunks as blocks.
-fn chunks(listed: Listed, kind: DataType, blocks: &[f64], at: usize) -> Work {
+/// The part of an operator on lists of tensors that one of its kernels does: as many chunks as blocks. One pass reads the
+/// second type, all others are of the first.
+fn chunks(listed: Listed, [kind, from]: [DataType; 2], blocks: &[f64], at: usize) -> Work {
     static ONE: Basis = Basis::exact("elements of all tensors of the lists, from shapes");
     const SQUARED: Basis =
         Basis::exact("elements of the tensors of the lists, from shapes; two lists may be one");
@@ -278,7 +292,7 @@ fn chunks(listed: Listed, kind: DataType, blocks: &[f64], at: usize) -> Work {
     let of_bytes = if most_passes > passes { &Basis { low: basis.low, ..squared } } else { basis };
     Work {
         flops: Count::new(operations * share, basis),
-        bytes: Count::new(passes * kind.bytes() * share, of_bytes),
+        bytes: Count::new(((passes - 1.0) * kind.bytes() + from.bytes()) * share, of_bytes),
     }
 }
 
@@ -321,25 +335,45 @@ mod tests {
         }
     }
 
+    /// A copy to another type reads one and writes the other.
+    #[test]
+    fn copies_of_lists_have_two_types() {
+        let copy = |types: &str| {
+            Named::of(&format!(
+                "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::\
+                 TensorListMetadata<2>, at::native::(anonymous namespace)::CopyFunctor<{types}, 2, 1, 1>, \
+                 at::native::(anonymous namespace)::Copy<float, float>>(x)"
+            ))
+        };
+        let types = |name: Named| [name.stored, name.from];
+        let (half, single) = (Some(DataType::Bf16), Some(DataType::Fp32));
+        assert_eq!(types(copy("c10::BFloat16, float")), [half, single]);
+        assert_eq!(types(copy("float, c10::BFloat16")), [single, half]);
+        assert_eq!(types(copy("float, unsigned char"))[0], None);
+        let listed = Listed { elements: 100_000.0, operations: 0.0, passes: 2.0, most: 2.0 };
+        let found = chunks(listed, [DataType::Bf16, DataType::Fp32], &[2.0], 0);
+        assert_eq!(found.bytes.unwrap().value, 600_000.0);
+    }
+
     /// 100,000 elements in two chunks by one kernel; 300,000 in five, of which two kernels do four and one.
     #[test]
     fn kernels_over_lists_share_the_elements_by_their_blocks() {
         let listed = |elements| Listed { elements, operations: 1.0, passes: 3.0, most: 3.0 };
-        let one = chunks(listed(100_000.0), DataType::Fp32, &[2.0], 0);
+        let one = chunks(listed(100_000.0), [DataType::Fp32; 2], &[2.0], 0);
         assert_eq!(one.bytes.unwrap().value, 1_200_000.0);
         assert_eq!((one.flops.unwrap().value, one.bytes.unwrap().basis.high), (100_000.0, 1.0));
         let both = [4.0, 1.0];
-        let large = chunks(listed(300_000.0), DataType::Fp32, &both, 0).flops.unwrap();
-        let small = chunks(listed(300_000.0), DataType::Fp32, &both, 1).flops.unwrap();
+        let large = chunks(listed(300_000.0), [DataType::Fp32; 2], &both, 0).flops.unwrap();
+        let small = chunks(listed(300_000.0), [DataType::Fp32; 2], &both, 1).flops.unwrap();
         assert_eq!((large.value, small.value), (240_000.0, 60_000.0));
         // The small one does at most a chunk, and at least what four chunks leave.
         assert_eq!((small.basis.low, small.basis.high), (0.625, 1.125));
         assert_eq!((large.basis.low, large.basis.high), (0.875, 1.125));
-        assert_eq!(chunks(listed(300_000.0), DataType::Fp32, &[2.0], 0), Work::default());
-        assert_eq!(chunks(listed(3.0), DataType::Fp32, &[0.0], 0), Work::default());
+        assert_eq!(chunks(listed(300_000.0), [DataType::Fp32; 2], &[2.0], 0), Work::default());
+        assert_eq!(chunks(listed(3.0), [DataType::Fp32; 2], &[0.0], 0), Work::default());
         // Two lists that may be one: 1.2 MB, or 1.6 MB, which is 1.33 times as much.
         let squared = Listed { most: 4.0, ..listed(100_000.0) };
-        let bytes = chunks(squared, DataType::Fp32, &[2.0], 0).bytes.unwrap();
+        let bytes = chunks(squared, [DataType::Fp32; 2], &[2.0], 0).bytes.unwrap();
         assert_eq!((bytes.value, bytes.basis.low, bytes.basis.high), (1_200_000.0, 1.0, 1.375));
     }
 

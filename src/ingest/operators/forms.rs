@@ -260,7 +260,8 @@ impl Convolved {
         let filter = number("C")? * number("R")? * number("S")? / groups;
         let [h, w, p, q] = [number("H")?, number("W")?, number("P")?, number("Q")?];
         let planes = images * number("C")?;
-        let met = planes * h.min(p * number("R")?) * w.min(q * number("S")?);
+        let rows = number("met").unwrap_or(h.min(p * number("R")?));
+        let met = planes * rows * w.min(q * number("S")?);
         let output = images * filters * p * q;
         Some(Self { input: planes * h * w, met, filter, others: filters * filter + output, output })
     }

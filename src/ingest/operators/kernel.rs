@@ -3,6 +3,7 @@
 //! The name shows what was built, which `PyProf`'s `TC` column does not: that one is a list of name
 //! parts from 2020, says 0 for every CUTLASS kernel and 1 for matrix kernels on CUDA cores.
 
+use super::tensile::tensile;
 use crate::model::{DataType, KernelName, Pipe, Precision};
 use crate::predict::operator::Part;
 
@@ -121,16 +122,20 @@ const CONVOLUTIONS: [&str; 22] = [
     "gcgemm",
 ];
 
-/// Kernels that finish or feed a matrix product.
+/// Kernels that finish or feed a matrix product, or multiply sparse matrices, whose work their sizes do not tell.
 ///
-/// The last ones are cuBLASLt's bias and activation, and the sum of a product that Tensile has split.
-const AROUND_PRODUCTS: [&str; 6] = [
+/// `epilogue` and `globalKernel` are cuBLASLt's bias and activation, `PostGSU` the sum of a product that Tensile has split.
+const AROUND_PRODUCTS: [&str; 10] = [
     "splitKreduce",
     "reduce_1Block",
     "execute_split_k",
     "epilogue::impl",
     "globalKernel",
     "PostGSU",
+    "cusparse",
+    "csrmm",
+    "coomm",
+    "spmm",
 ];
 
 /// Digits of the shapes of matrix instructions, longest first.
@@ -297,28 +302,6 @@ fn instruction(word: &str) -> Option<(char, &'static str)> {
     let is_it =
         after.is_empty() || computes && after.starts_with(|c: char| c.is_ascii_alphabetic());
     is_it.then_some((letter, shape))
-}
-
-/// The type of a product by AMD's Tensile, and whether it runs on matrix units: the fourth part of
-/// `Cijk_Ailk_Bljk_HHS_BH_…_MI32x32x8x1_…` has the type of the operands first.
-fn tensile(head: &str) -> Option<(Precision, bool)> {
-    let mut words = head.split('_');
-    if words.next() != Some("Cijk") {
-        return None;
-    }
-    let precision = match words.nth(2)?.as_bytes() {
-        [b'F' | b'B', b'8', ..] => Precision::Fp8,
-        [b'I', b'8', ..] => Precision::Int8,
-        [b'H', ..] => Precision::Fp16,
-        [b'B', ..] => Precision::Bf16,
-        [b'S', ..] => Precision::Fp32,
-        [b'D', ..] => Precision::Fp64,
-        _ => return None,
-    };
-    let instructs = |word: &str| {
-        word.strip_prefix("MI").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    Some((precision, words.any(instructs)))
 }
 
 fn names_matrix_unit(word: &str) -> bool {

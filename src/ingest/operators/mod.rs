@@ -12,3 +12,4 @@ mod kind;
 mod moved;
 pub(super) mod operator;
 pub(super) mod params;
+mod tensile;

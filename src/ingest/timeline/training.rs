@@ -44,8 +44,8 @@ pub(in crate::ingest) struct Ran<D> {
 #[derive(Debug, Clone, Copy)]
 struct Launched {
     start: i64,
-    /// Start of the first kernel.
-    kernel: Option<i64>,
+    /// Start of the first kernel, and the end of the last.
+    kernels: Option<(i64, i64)>,
     end: i64,
     launches: u64,
 }
@@ -67,11 +67,12 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
     work.retain(|(at, one)| one.called < annotated[*at].end || !ended.contains(&(one.device, *at)));
     for (at, one) in work {
         let Work { start, end, .. } = one;
-        let new = Launched { start, kernel: None, end, launches: 0 };
+        let new = Launched { start, kernels: None, end, launches: 0 };
         let step = found.entry((one.device, at)).or_insert(new);
         step.start = step.start.min(start);
         if one.is_kernel {
-            step.kernel = Some(step.kernel.map_or(start, |first| first.min(start)));
+            let (first, last) = step.kernels.unwrap_or((start, end));
+            step.kernels = Some((first.min(start), last.max(end)));
         }
         step.end = step.end.max(end);
         step.launches += u64::from(one.is_kernel);
@@ -102,13 +103,20 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
 fn starts(steps: &[&Launched]) -> Option<Vec<i64>> {
     let of = |start: fn(&Launched) -> i64| steps.iter().map(|step| start(step)).collect();
     let of_work: Vec<i64> = of(|step| step.start);
-    let of_kernels = of(|step| step.kernel.unwrap_or(step.start));
+    let of_kernels = of(|step| step.kernels.map_or(step.start, |(first, _)| first));
+    // A copy that begins before the kernels of the step before it have ended is issued ahead, in however few steps.
+    let is_ahead = |pair: &[&Launched]| {
+        let ended = pair[0].kernels.is_none_or(|(_, last)| last <= pair[1].start);
+        !ended && pair[1].kernels.is_some_and(|(first, _)| pair[1].start < first)
+    };
+    let runs_ahead = steps.windows(2).any(is_ahead);
     let end = steps.last()?.end;
     let splits = |starts: &Vec<i64>| {
         let is_before_end = starts.last().is_some_and(|start| *start < end);
         is_before_end && starts.is_sorted_by(|one, next| one < next)
     };
-    [of_work, of_kernels].into_iter().find(splits)
+    let work = Some(of_work).filter(|_| !runs_ahead);
+    work.into_iter().chain([of_kernels]).find(splits)
 }
 
 /// The steps behind whose annotations a device was given kernels that are of no step; none where most steps have some.
@@ -175,9 +183,10 @@ mod tests {
         assert_eq!(ran(&kernels), split);
         // The input of the third step is copied while the first one computes.
         assert_eq!(ran(&[&kernels[..], &[(20, 120, 130, false)]].concat()), split);
+        assert_eq!(ran(&[&kernels[..], &[(20, 290, 295, false)]].concat()), split);
         // A step begins with its copy where none runs ahead.
-        let copied = ran(&[&kernels[..], &[(20, 290, 295, false)]].concat());
-        assert_eq!(copied[1..], [(2, 200, 290, 1), (3, 290, 400, 1)]);
+        let later = [kernels[0], kernels[1], (21, 320, 400, true), (20, 305, 310, false)];
+        assert_eq!(ran(&later)[1..], [(2, 200, 305, 1), (3, 305, 400, 1)]);
     }
 
     /// A kernel of a validation is called after the annotation of the first step.

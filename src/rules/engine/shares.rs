@@ -68,11 +68,6 @@ impl<'a> Together<'a> {
         self.share > WHOLE_RUN
     }
 
-    /// Whether some of them are no kernels.
-    pub(in crate::rules) fn has_moved(&self) -> bool {
-        !self.moved.is_empty()
-    }
-
     /// Launches, time and share in words: `120 launches, 3.10 ms, 4.2% of the run`.
     pub(in crate::rules) fn words(&self) -> String {
         let mut work = Vec::new();

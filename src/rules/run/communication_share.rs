@@ -1,5 +1,6 @@
 //! Tells how much of a run goes into communication between devices.
 
+use crate::analysis::Timeline;
 use crate::rules::engine::run::START_TIMES;
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold, least_shown};
@@ -19,7 +20,7 @@ not overlap with kernels leaves the device idle.
 
 ## Detection
 Communication takes `share` of the run or more. In a trace with start times also where the exposed
-communication (no computation runs at the same time) is `exposed` of the span of a GPU or more; savings
+communication (no computation runs at the same time, and beside copies nothing else) is `exposed` of the span of a GPU or more; savings
 are at most that, of those GPUs. Summaries do not show overlap, so no savings are claimed there,
 and a share of `exposed` or more, but below `share`, cannot be judged. A collective also waits for its
 slowest rank.
@@ -54,7 +55,7 @@ const EXPOSED: Threshold = Threshold::new(
     "nothing hides it; less of the span is hardly worth another schedule",
 );
 
-/// Time in which GPUs run kernels of communication and none of computation.
+/// Time in which GPUs communicate and do not compute: kernels of communication run, or nothing but copies between devices.
 struct Exposed {
     time: Seconds,
     span: Seconds,
@@ -66,8 +67,7 @@ impl Exposed {
     /// That of the GPUs which have it for this part of their span.
     fn of(run: &Run<'_>, least: f64) -> Option<Self> {
         let timelines = run.analysis.timelines.iter();
-        let waits =
-            timelines.map(|one| Self { time: one.exposed_communication, span: one.span, gpus: 1 });
+        let waits = timelines.map(|one| Self { time: alone(one), span: one.span, gpus: 1 });
         let waits = waits.filter(|one| one.span > Seconds::ZERO && one.time / one.span >= least);
         waits.reduce(|one, two| Self {
             time: one.time + two.time,
@@ -87,6 +87,12 @@ impl Exposed {
     }
 }
 
+/// Time of one GPU.
+fn alone(timeline: &Timeline) -> Seconds {
+    let copies = timeline.copies.as_ref().map_or(Seconds::ZERO, |copies| copies.peers_alone);
+    timeline.exposed_communication + copies
+}
+
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let links = Together::of(run, |kernel| {
         kernel.class.category == Category::Communication
@@ -103,8 +109,8 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     }
     // A timeline says that computation runs beside all of it.
     let timelines = &run.analysis.timelines;
-    let is_hidden = !timelines.is_empty()
-        && timelines.iter().all(|one| one.exposed_communication == Seconds::ZERO);
+    let is_hidden =
+        !timelines.is_empty() && timelines.iter().all(|one| alone(one) == Seconds::ZERO);
     let longest = links.kernels.first().map(|kernel| kernel.mean());
     let mut words = links.words();
     if let (Some(longest), true) = (longest, links.launches > 1) {
@@ -114,9 +120,7 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         None => format!("communication: {words}"),
         Some(exposed) => {
             let (time, share) = (si(exposed.time, "s"), exposed.share(run));
-            // Copies between devices are no kernels, and their exposed time is among that of copies.
-            let kernels = if links.has_moved() { " kernels" } else { "" };
-            format!("{time} of exposed communication{kernels} ({share}); in all {words}")
+            format!("{time} of exposed communication ({share}); in all {words}")
         }
     };
     let mut finding = links

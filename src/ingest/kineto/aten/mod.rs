@@ -306,8 +306,9 @@ fn repeated(called: &Called, places: [usize; 2], product: Params) -> Params {
 /// A product with the matrix, or the row, that it is added to.
 fn added(called: &Called, product: Params) -> Params {
     let Some(c) = called.shape(0) else { return product };
+    let elements = called.stored(0).unwrap_or_else(|| c.iter().product());
     let beta = called.number(3).map(|beta| ("beta", beta));
-    product.with_sizes(&[("c", c.iter().product())]).with_sizes(beta.as_slice())
+    product.with_sizes(&[("c", elements)]).with_sizes(beta.as_slice())
 }
 
 /// A product of scaled operands, with the bytes of its scales and of an element of its output.
@@ -512,9 +513,13 @@ fn convolution(
         && (filter[0] / groups).fract() == 0.0
         && input.len() == filter.len()
         && input.len() == output.len();
+    // Strides may be wider than the filter in one of the dimensions that are counted as rows.
+    let rows = input.iter().zip(output).zip(filter).skip(2).take(input.len().saturating_sub(3));
+    let met: f64 = rows.map(|((input, output), taps)| input.min(output * taps)).product();
     let sizes = [
         ("N", input[0]),
         ("C", input[1]),
+        ("met", met),
         ("H", inputs.0),
         ("W", inputs.1),
         ("K", filter[0]),

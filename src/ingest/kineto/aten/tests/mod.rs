@@ -442,6 +442,17 @@ fn what_is_repeated_is_read_once() {
         expanded("aten::add", dims, "[[0,16,1],[512,16,1]]"),
         Some(4.0 * (2.0 * all + 512.0))
     );
+    // One row of C for all rows: N, M·K, K·N, M·N.
+    let parts = [
+        "aten::addmm",
+        "[[64,32],[64,16],[16,32],[],[]]",
+        r#"["float","float","float","Scalar","Scalar"]"#,
+        r#"["","","","1","1"]"#,
+        "[[0,1],[16,1],[32,1],[],[]]",
+    ];
+    let parts = parts.iter().flat_map(|part| part.bytes().chain(std::iter::once(APART)));
+    let added = work(&Called::of(&parts.collect::<Vec<u8>>()), "sgemm").1;
+    assert_eq!(added, Some(4.0 * (32.0 + 1024.0 + 512.0 + 2048.0)));
     // B·M·K, K·N once, B·M·N.
     let types = r#"["float","float"]"#;
     let product = |strides: &str| {
@@ -478,13 +489,41 @@ fn what_is_written_has_the_type_of_the_result() {
 fn a_convolution_reads_what_its_filters_meet() {
     let types = r#"["float","float","","ScalarList","ScalarList","ScalarList","Scalar","Scalar"]"#;
     let dims = "[[2,8,4,4],[16,8,1,1],[],[],[],[],[],[]]";
-    let called = called(
+    let plane = called(
         "aten::cudnn_convolution",
         dims,
         types,
         r#"["","","[0, 0]","[2, 2]","[1, 1]","1","False","False","True"]"#,
     );
-    let found = work(&called, "implicit_convolve_sgemm");
+    let found = work(&plane, "implicit_convolve_sgemm");
     let (input, filters, output) = (2.0 * 8.0 * 4.0, 16.0 * 8.0, 2.0 * 16.0 * 4.0);
     assert_eq!(found, (Some(2.0 * output * 8.0), Some(4.0 * (input + filters + output))));
+
+    // 1×3×3 filters at steps of 2, 1 and 1 meet half of 8 slices, and all of their 6×6 pixels.
+    let volume = called(
+        "aten::convolution",
+        "[[2,8,8,6,6],[16,8,1,3,3],[],[],[],[],[],[],[]]",
+        r#"["float","float","","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar"]"#,
+        r#"["","","","[2, 1, 1]","[0, 1, 1]","[1, 1, 1]","False","[0, 0, 0]","1"]"#,
+    );
+    let (_, bytes) = work(&volume, "implicit_convolve_sgemm");
+    let (input, filters, output) =
+        (2.0 * 8.0 * 4.0 * 36.0, 16.0 * 8.0 * 9.0, 2.0 * 16.0 * 4.0 * 36.0);
+    assert_eq!(bytes, Some(4.0 * (input + filters + output)));
+}
+
+/// The work of a sparse matrix depends on what it holds.
+#[test]
+fn the_sizes_of_a_sparse_product_tell_no_work() {
+    let product = |kernel| {
+        let called = called("aten::mm", "[[64,16],[16,32]]", r#"["float","float"]"#, "");
+        work(&called, kernel)
+    };
+    assert_eq!(product("sgemm").0, Some(65_536.0));
+    for kernel in [
+        "void cusparse::csrmm_v3_kernel<std::integral_constant<bool, false>, int, float>(int)",
+        "void cusparse::coomm_v2_kernel<int, float>(int)",
+    ] {
+        assert_eq!(product(kernel), (None, None), "{kernel}");
+    }
 }
