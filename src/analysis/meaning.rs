@@ -44,6 +44,11 @@ impl Kernel {
         is_counted && !takes_time(memory) && !takes_time(math)
     }
 
+    /// Returns `true` if bytes were counted in some of its launches, and not in others.
+    pub(super) fn has_bytes_of_some(&self) -> bool {
+        self.bytes.is_some() && self.counted < self.launches && self.is_partly_counted()
+    }
+
     /// Returns why its math time is unknown: operations that were not counted, or have no roof.
     pub(crate) fn why_no_math_time(&self) -> &'static str {
         if self.has_operations() {
@@ -78,6 +83,12 @@ fn reaches(kernel: &Kernel) -> String {
         }
         _ => format!("reaches only {least}%"),
     }
+}
+
+/// Whether operations that may have run on any pipe ask for the most time.
+fn is_unstated(kernel: &Kernel) -> bool {
+    let is_any = kernel.work.iter().any(|work| work.pipe == Pipe::Unstated);
+    is_any && kernel.math_time >= kernel.memory_time
 }
 
 /// What keeps the limiter unknown: what was not counted, or has no roof.
@@ -218,6 +229,14 @@ fn by_limiter(kernel: &Kernel) -> String {
                         .map_or_else(String::new, |value| format!("; achieved occupancy {value}%"));
                     let busy = beside(kernel);
                     let bound = bound(kernel, "memory-bound", "memory");
+                    if kernel.has_bytes_of_some() {
+                        let share = 100.0 / kernel.headroom().unwrap_or(f64::INFINITY);
+                        return format!(
+                            "memory-bound, at least {share:.0}% of the memory roof: bytes were counted in {} of {} \
+                             launches{busy}{occupancy}",
+                            kernel.counted, kernel.launches
+                        );
+                    }
                     format!("{bound} {reaches} of the memory roof{busy}{occupancy}")
                 }
                 Limiter::Math => {
@@ -247,12 +266,13 @@ fn by_limiter(kernel: &Kernel) -> String {
             whether with useful work, shows only where operations and pipes are counted"
                 .to_owned()
         }
-        State::NearRoofline if kernel.may_be_overcounted() => {
-            let is_unstated = kernel.work.iter().any(|work| work.pipe == Pipe::Unstated)
-                && kernel.math_time >= kernel.memory_time;
-            match (is_unstated, kernel.headroom()) {
+        State::NearRoofline if kernel.may_be_overcounted() || is_unstated(kernel) => {
+            match (is_unstated(kernel), kernel.headroom()) {
                 (true, Some(headroom)) if headroom < 1.0 => {
                     "its precision is not known: above the roofs of 16-bit work, it must be narrower"
+                }
+                (true, Some(headroom)) if headroom > roofline::NEAR => {
+                    "at its roof if it computes in FP32 without tensor cores: its precision is not known"
                 }
                 (true, _) => "at its roof if its work is 16-bit or TF32: its precision is not known",
                 (false, _) => "at its roof if all that was counted was done: the count may be too high",

@@ -31,6 +31,13 @@ pub struct DeviceUse {
     pub(super) roofs: Roofs,
 }
 
+impl DeviceUse {
+    /// Returns the share of its peak memory bandwidth that good kernels reach, and the ceilings `achievable` ask for.
+    pub(crate) fn achievable_memory(&self) -> f64 {
+        self.roofs.law.achievable_memory()
+    }
+}
+
 /// Returns `true` if Nsight Compute does not support a compute capability: below 7.0, where nvprof has metrics.
 pub(super) fn is_before_counters(capability: Option<&str>) -> bool {
     let major = capability.and_then(|known| known.split('.').next()?.parse::<u32>().ok());

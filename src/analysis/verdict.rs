@@ -9,6 +9,7 @@ use super::sums::Sums;
 use crate::catalog::CatalogError;
 use crate::law::{self, Bar, Ground, Problem, State, Uncounted};
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
+use crate::roofline;
 use crate::taxonomy::Kind;
 use crate::units::{self, Bytes, ExactSum, Seconds};
 
@@ -375,6 +376,15 @@ fn busiest(kernel: &Kernel) -> String {
 /// Explains why a headroom is not certain.
 fn bounded(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, headroom: f64) -> Reason {
     let part = sums.part();
+    let share = 100.0 / headroom;
+    if kernel.limiter == roofline::Limiter::Memory && kernel.has_bytes_of_some() {
+        let (counted, launches) = (kernel.counted, kernel.launches);
+        let counted = format!("bytes were counted in {counted} of {launches} launches");
+        return Reason::new(
+            &counted,
+            &format!(": they account for {share:.0}% of the time of all"),
+        );
+    }
     let (missing, known) = match (part.has_memory, part.has_math) {
         (true, false) => ("FLOPs were not counted".to_owned(), "bytes alone account for"),
         (false, true) => ("bytes were not counted".to_owned(), "math alone accounts for"),
@@ -387,7 +397,6 @@ fn bounded(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>, headroom: f64) -
             account for",
         ),
     };
-    let share = 100.0 / headroom;
     let figures = format!(": {known} {share:.0}% of the time{}", busiest(kernel));
     Reason::new(&unsettled(&missing, kernel, sums, setting).general(), &figures)
 }

@@ -70,7 +70,7 @@ impl<N: Number, R: Reading<N>> Scene<'_, N, R> {
 
     /// Returns the busy time of the busiest pipe or issue slot in the export; others may be busier.
     pub(super) fn pipes_busy(&self) -> Maybe<N, N> {
-        /// Units of an SM by shares of active cycles, which are at most those of elapsed cycles.
+        /// Units of an SM; shares of active cycles are at least those of elapsed ones.
         const UNITS: [Quantity; 7] = [
             Quantity::IssueActive,
             Quantity::PipeFma,

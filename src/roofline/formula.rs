@@ -188,8 +188,8 @@ pub(crate) fn limiter<N: Number>(
 pub(crate) fn is_faster_than_roof<N: Number>(measured: N, roofline_time: N) -> N::Truth {
     const SHARE: f64 = 0.03;
     const TWO_TICKS: f64 = 64e-9;
-    let tolerance = N::of(SHARE).max(N::of(TWO_TICKS) / measured);
-    N::of(0.0).less(measured) & measured.less(roofline_time * (N::of(1.0) - tolerance))
+    let tolerance = (roofline_time * N::of(SHARE)).max(N::of(TWO_TICKS));
+    N::of(0.0).less(measured) & measured.less(roofline_time - tolerance)
 }
 
 /// Whether launching costs more than the work.

@@ -1,6 +1,6 @@
 //! Which roof a launch is compared with.
 
-use rooflint::analysis::{self, Kernel, Options};
+use rooflint::analysis::{self, CeilingSet, Kernel, Options, State};
 use rooflint::catalog::Catalog;
 use rooflint::ingest;
 use rooflint::units::{FlopsPerByte, Seconds};
@@ -67,4 +67,54 @@ fn of_bytes_counted_in_part_the_activity_says_more() {
     let kernel = judged("k", &whole);
     near(kernel.memory_time.map(Seconds::get), 0.895e-3);
     near(judged("k", &[("dram_active", "0.895")]).memory_time.map(Seconds::get), 1e9 / 1.555e12);
+}
+
+/// A product of unknown precision on an A100, which multiplies FP32 at 19.5 TFLOP/s without tensor cores: 19 GFLOP in
+/// 1 ms are near that roof. 40 GFLOP are above it, so that it ran on a faster pipe, of which the fastest takes 0.128 ms.
+#[test]
+fn what_beats_the_roof_of_fp32_is_not_near_it() {
+    let product = |operations: &str| {
+        let text = format!(
+            "source,kernel,device,device_ordinal,launches,grid_x,threads_per_block,duration_s,sm_clock_hz,dram_bytes,\
+             flops_unstated\nrun.csv,my_gemm,A100 PCIe 40GB,0,1,8640,256,1e-3,1.41e9,1e6,{operations}\n"
+        );
+        let profile =
+            ingest::read_text("launches.csv", &text, &ingest::Options::default()).unwrap();
+        let found = analysis::analyze(&profile, &Catalog::builtin(), &Options::default()).unwrap();
+        let kernel = &found.kernels[0];
+        (kernel.state, kernel.meaning())
+    };
+    let (state, meaning) = product("19e9");
+    assert_eq!(state, State::NearRoofline);
+    assert!(meaning.starts_with("at its roof if it computes in FP32"), "{meaning}");
+    assert_eq!(product("40e9").0, State::Possible);
+    // 0.96 ms of 16-bit work.
+    let (state, meaning) = product("300e9");
+    assert_eq!(state, State::NearRoofline);
+    assert!(meaning.starts_with("at its roof if its work is 16-bit"), "{meaning}");
+}
+
+/// L2 is busy for 0.8 ms of 1 ms with traffic that it serves, whether math takes a little longer than memory or not. The
+/// tiles of a product decide its traffic.
+#[test]
+fn a_kernel_that_l2_holds_up_is_cache_resident_whatever_little_it_computes() {
+    let state = |kernel: &str, operations: &str| {
+        let text = format!(
+            "source,kernel,device,device_ordinal,launches,grid_x,threads_per_block,duration_s,sm_clock_hz,dram_bytes,\
+             l2_bytes,peak_l2_bytes_per_s,flops_fp64_vector,flops_fp32_vector,flops_fp16_vector,flops_fp16_matrix\n\
+             run.csv,{kernel},A100 PCIe 40GB,0,1,8640,256,1e-3,1.41e9,1e8,3.2e9,4e12,0,{operations},0,0\n"
+        );
+        let profile =
+            ingest::read_text("launches.csv", &text, &ingest::Options::default()).unwrap();
+        let options = Options { ceilings: Some(CeilingSet::MeasuredClock), ..Options::default() };
+        analysis::analyze(&profile, &Catalog::builtin(), &options).unwrap().kernels[0].state
+    };
+    for operations in ["0", "1e9", "2e9", "4e9"] {
+        assert_eq!(state("gather", operations), State::CacheResident, "{operations}");
+    }
+    // 0.41 ms of math are more than half of it, 0.82 ms the longest.
+    assert_eq!(state("gather", "8.1e9"), State::Flagged);
+    assert_eq!(state("gather", "16e9"), State::NearRoofline);
+    assert_eq!(state("ampere_sgemm_128x64_nn", "1e9"), State::CacheResident);
+    assert_eq!(state("ampere_sgemm_128x64_nn", "4e9"), State::Flagged);
 }

@@ -103,7 +103,7 @@ fn measured() -> Vec<Column> {
         column(
             "concurrent_s",
             Number("s"),
-            "time of it during which other streams of its GPU computed; missing if it had the GPU alone",
+            "time of it during which other streams of its GPU computed; missing if none did, and for communication and copies",
             |_, kernel| seconds(Some(kernel.shared()).filter(|time| *time > Seconds::ZERO)),
         ),
         column(

@@ -166,7 +166,7 @@ mod tests {
     fn a_stretch_of_metrics_has_one_or_none() {
         let (first, last) = (Raw::WarpLatency, Raw::StallGmmaPct);
         for (raw, is_there) in [
-            (Raw::PipeLsuElapsed, false),
+            (Raw::PipeLsuInst, false),
             (first, true),
             (Raw::StallWait, true),
             (last, true),

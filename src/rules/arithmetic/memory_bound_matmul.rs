@@ -116,7 +116,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         } else {
             achievable::HBM
         };
-        let high = roofline::savings(kernel.modeled, memory / good);
+        let high = roofline::savings(kernel.modeled, memory / subject.good(good));
         let stake = Stake { low: kernel.savings.min(high), high, estimator: "gap" };
         let is_gemv = class.kind == Some(Kind::Gemv);
         let is_batched = class.kind != Some(Kind::Gemv) && is_batched(&kernel.full_name);

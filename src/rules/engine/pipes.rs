@@ -273,7 +273,8 @@ impl Subject<'_> {
     /// `gap` to what good kernels reach: the roof over the achievable share of it.
     pub(in crate::rules) fn gap_to(&self, achievable: f64) -> Stake {
         let kernel = self.kernel;
-        let good = |roof: Seconds| roofline::savings(kernel.modeled, roof / achievable);
+        let share = self.good(achievable);
+        let good = |roof: Seconds| roofline::savings(kernel.modeled, roof / share);
         let high = kernel.roofline_time.map_or(Seconds::ZERO, good);
         Stake { low: kernel.savings.min(high), high, estimator: "gap" }
     }

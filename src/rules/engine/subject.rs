@@ -227,7 +227,20 @@ impl<'a> Subject<'a> {
     pub(in crate::rules) fn dram_reached(&self) -> Option<f64> {
         let modeled = self.kernel.modeled;
         let memory = self.kernel.memory_time.filter(|_| modeled > Seconds::ZERO);
-        memory.map(|time| time / modeled).or_else(|| self.get(Quantity::DramActive))
+        let of_peak =
+            if self.has_achievable_roofs() { self.ran().achievable_memory() } else { 1.0 };
+        let of_roof = memory.map(|time| time / modeled);
+        of_roof.map(|share| share * of_peak).or_else(|| self.get(Quantity::DramActive))
+    }
+
+    /// Whether its roofs are what good kernels reach, rather than peaks.
+    fn has_achievable_roofs(&self) -> bool {
+        self.analysis.ceilings == CeilingSet::Achievable
+    }
+
+    /// Share of its roof that good kernels reach, if they reach `share` of the peak.
+    pub(in crate::rules) fn good(&self, share: f64) -> f64 {
+        if self.has_achievable_roofs() { 1.0 } else { share }
     }
 
     /// `next-bottleneck`: time follows the busiest unit; if `unit` had only `factor` of its work, the
@@ -299,12 +312,15 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// [`Missing`] when the bandwidth is not known.
     pub fn traffic(&self, bytes: Bytes) -> Result<Stake, Missing> {
+        let share = roofline::achievable::HBM;
         let bandwidth = match self.kernel.bandwidth() {
-            Some(roof) => roof,
-            None => self.device()?.need_bandwidth().map_err(|_| Missing("memory bandwidth"))?,
+            Some(roof) => roof * self.good(share),
+            None => {
+                let peak = self.device()?.need_bandwidth();
+                peak.map_err(|_| Missing("memory bandwidth"))? * share
+            }
         };
-        let share = crate::roofline::achievable::HBM;
-        Ok(Stake::of(bytes / (bandwidth * share), "traffic"))
+        Ok(Stake::of(bytes / bandwidth, "traffic"))
     }
 
     /// `pipe`: the same operations on another pipe, at the clock the kernel ran at. What remains is
@@ -317,7 +333,7 @@ impl<'a> Subject<'a> {
         let peak = self.roof_beside(main, to)?;
         let math = roofline::math_time(main.operations, peak);
         let memory = self.kernel.memory_time.unwrap_or(Seconds::ZERO);
-        let left = roofline::roofline_time(memory, math) / crate::roofline::achievable::MATRIX;
+        let left = roofline::roofline_time(memory, math) / self.good(roofline::achievable::MATRIX);
         Ok(Stake::of(roofline::savings(self.kernel.modeled, left), "pipe"))
     }
 

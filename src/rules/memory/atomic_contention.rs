@@ -78,8 +78,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let by_unit = active.filter(|one| *one >= subject.threshold(&ACTIVE)).map(|active| {
         let others = [Unit::Dram, Unit::L1, Unit::Sm].map(|unit| subject.utilization(unit));
         let others = others.into_iter().flatten().fold(0.0, f64::max);
-        let left = (active * 0.5).max(others) / active;
-        subject.share(1.0 - left, "next-bottleneck")
+        // The figure of L2 is that of its busiest part: a greater one is of a part that takes all sectors.
+        let sectors = subject.utilization(Unit::L2).ok().filter(|used| *used > active);
+        let sectors = sectors.unwrap_or(0.0);
+        let before = active.max(sectors).max(others);
+        let after = (active * 0.5).max(sectors * (1.0 - 0.5 * atomics)).max(others);
+        subject.share(1.0 - after / before, "next-bottleneck")
     });
     let by_wait = wait.filter(|wait| *wait >= subject.threshold(&STALL)).map(|wait| {
         let stake = subject.stall(wait);
@@ -92,8 +96,14 @@ fn check(subject: &Subject<'_>) -> Judgment {
     // Where they wait for each other, half as many are not all that can go.
     let high = if is_contended(subject) { subject.gap().high.max(stake.high) } else { stake.high };
     let stake = Stake { low: stake.low.min(high), high, ..stake };
+    let why = match active {
+        Some(active) if by_unit.is_some() => {
+            format!("the atomic units are {} busy", whole_percent(active))
+        }
+        _ => "warps wait for them".to_owned(),
+    };
     let message = format!(
-        "{} of the L2 sectors requested are atomics or reductions, and warps wait for them",
+        "{} of the L2 sectors requested are atomics or reductions, and {why}",
         whole_percent(atomics)
     );
     let finding = subject
@@ -127,6 +137,24 @@ mod tests {
             let finding = judge(&RULE, &[(Quantity::L2AtomicShare, 0.5), busy]).unwrap().unwrap();
             assert!(finding.at_stake_s > 0.0 && finding.at_stake_low_s <= finding.at_stake_s);
         }
+    }
+
+    /// Where all sectors keep L2 busier than atomics do, half of the atomics are few of them.
+    #[test]
+    fn the_rest_of_l2_bounds_what_fewer_atomics_bring() {
+        let stake = |l2| {
+            let figures = [
+                (Quantity::L2AtomicShare, 0.15),
+                (Quantity::L2AtomicActive, 0.6),
+                (Quantity::L2Throughput, l2),
+            ];
+            let finding = judge(&RULE, &figures).unwrap().unwrap();
+            assert!(finding.message.ends_with("the atomic units are 60% busy"));
+            (finding.at_stake_s * 1e7).round() / 10.0
+        };
+        // Of 1000 µs.
+        assert_eq!(stake(0.6), 500.0);
+        assert_eq!(stake(0.85), 75.0);
     }
 
     #[test]

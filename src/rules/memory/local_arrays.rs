@@ -17,7 +17,8 @@ Registers cannot be indexed. An array indexed with a value known only at run tim
 local memory, which is device memory behind L1 and L2, even if it is small.
 
 ## Detection
-Local memory takes at least `sectors` of the L1 sectors, excluding the part of its requests that
+Local memory takes at least `sectors` of the sectors accessed, those of L1 (or of L2, where bulk
+copies make them more), excluding the part of its requests that
 Nsight Compute 2025 and later attributes to spills. Where spills were not counted separately, the
 kernel has fewer than `registers` registers per thread.
 
@@ -66,11 +67,12 @@ fn check(subject: &Subject<'_>) -> Judgment {
         return Ok(None);
     }
     let why = if spills.is_some() { "without spills" } else { "although registers were left" };
-    let message = format!("local memory takes {} of the L1 sectors {why}", whole_percent(arrays));
+    let message =
+        format!("local memory takes {} of the sectors accessed {why}", whole_percent(arrays));
     let finding = subject
         .finding(message, excess(subject, 1.0 - arrays))
         .confidence(confidence)
-        .evidence("local-memory share of the L1 sectors", local, "1")
+        .evidence("local-memory share of the sectors accessed", local, "1")
         .evidence_if("spill share of the local-memory requests", spills, "1")
         .evidence_if("registers per thread", registers, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");

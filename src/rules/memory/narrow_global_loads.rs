@@ -3,6 +3,7 @@
 use super::caches::memory_stall;
 use crate::model::Quantity;
 use crate::roofline;
+use crate::rules::engine::pipes::PIPES;
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Stake, Subject, Threshold, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -89,7 +90,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let stall_binds = stall.filter(|stall| *stall >= subject.threshold(&STALL));
     // Half of the instructions with 8 bytes per thread, a quarter with 16.
     let stake = if let Some(pipe) = pipe_binds {
-        let others = subject.utilization(Unit::L2).unwrap_or(0.0).max(dram);
+        // Not L1, which has fewer requests, too.
+        let l2 = subject.utilization(Unit::L2).unwrap_or(0.0);
+        let pipes = PIPES.iter().map(|pipe| pipe.quantity).filter(|one| *one != Quantity::PipeLsu);
+        let others = pipes.filter_map(|one| subject.get(one)).fold(l2.max(dram), f64::max);
         let saved = |factor: f64| roofline::next_bottleneck(subject.time(), pipe, factor, others);
         Stake { low: saved(0.5), high: saved(0.25), estimator: "next-bottleneck" }
     } else if let Some(stall) = stall_binds {
@@ -147,6 +151,20 @@ mod tests {
             figures[at].1 = value;
             assert!(judge(&RULE, &figures).unwrap().is_none(), "{:?}", figures[at]);
         }
+    }
+
+    /// With fewer instructions the next unit binds; of a pipe that is not the busiest, nothing is won.
+    #[test]
+    fn other_units_bound_what_wider_loads_bring() {
+        let with = |figure| judge(&RULE, &[&NARROW_AND_BUSY[..], &[figure]].concat());
+        let stakes = |figure| {
+            let finding = with(figure).unwrap().unwrap();
+            [finding.at_stake_low_s, finding.at_stake_s].map(|stake| (stake * 1e6).round())
+        };
+        // Of 1000 µs: 0.8 becomes 0.4 of L2 and DRAM, or 0.6 of the FMA pipe.
+        assert_eq!(stakes((Quantity::PipeFma, 0.1)), [500.0, 500.0]);
+        assert_eq!(stakes((Quantity::PipeFma, 0.6)), [250.0, 250.0]);
+        assert_eq!(stakes((Quantity::PipeAlu, 0.95)), [0.0, 0.0]);
     }
 
     #[test]

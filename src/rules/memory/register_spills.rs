@@ -17,9 +17,9 @@ Local memory is device memory behind L1 and L2. Each spilled value is stored and
 which takes instructions, fills L1 and, where L1 is too small, moves bytes.
 
 ## Detection
-Spills cause at least `sectors` of the L1 sectors: the share of local memory in them, times the
-share of its requests that Nsight Compute 2025 and later attributes to spills. Where sectors were
-not counted, at least `instructions` of the warp instructions are spills. Older versions do not
+Spills cause at least `sectors` of the sectors accessed: the share of local memory in those of L1
+(or of L2, where bulk copies make them more), times the share of its requests that Nsight Compute
+2025 and later attributes to spills. Where sectors were not counted, at least `instructions` of the warp instructions are spills. Older versions do not
 separate spills from arrays: then the kernel must have at least `registers` registers per thread,
 close to the maximum of 255.
 
@@ -72,7 +72,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
                 return Ok(None);
             }
             let message =
-                format!("register spills cause {} of the L1 sectors", whole_percent(share));
+                format!("register spills cause {} of the sectors accessed", whole_percent(share));
             (share, Confidence::High, message)
         }
         (_, None, Some(share)) => {
@@ -95,7 +95,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
                 return Ok(None);
             }
             let message = format!(
-                "local memory takes {} of the L1 sectors at {registers:.0} registers per \
+                "local memory takes {} of the sectors accessed at {registers:.0} registers per \
                  thread: values probably spill",
                 whole_percent(local)
             );
@@ -107,7 +107,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(confidence)
         .evidence_if("spill share of the local-memory requests", spills, "1")
         .evidence_if("spill share of the instructions", instructions, "1")
-        .evidence_if("local-memory share of the L1 sectors", local, "1")
+        .evidence_if("local-memory share of the sectors accessed", local, "1")
         .evidence_if("registers per thread", registers, "1")
         .evidence_if("theoretical occupancy", subject.get(Quantity::TheoreticalOccupancy), "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");

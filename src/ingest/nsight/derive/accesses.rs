@@ -43,14 +43,16 @@ impl Deriver<'_, '_, '_> {
         let local = sum(raw.get(Raw::LocalLoadSectors), raw.get(Raw::LocalStoreSectors));
         let global = sum(loads, stores);
         let known = global.map(|global| global + local.unwrap_or(0.0));
+        // Bulk copies (TMA) ask L2 for sectors that are none of L1's.
         let whole = raw.get(Raw::L1Sectors).into_iter().chain(known).reduce(f64::max);
+        let whole = whole.map(|l1| raw.get(Raw::LtsTexSectors).map_or(l1, |l2| l2.max(l1)));
         for (quantity, part) in
             [(Quantity::LoadSectorShare, loads), (Quantity::StoreSectorShare, stores)]
         {
             self.derived(
                 quantity,
                 share(part, whole),
-                "l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum ÷ l1tex__t_sectors.sum, or those of global and local memory",
+                "l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st}.sum ÷ the most of l1tex__t_sectors.sum, those of global and local memory, and lts__t_sectors_srcunit_tex.sum",
             );
         }
         let narrow = [Raw::Memory8, Raw::Memory16, Raw::Memory32];
@@ -72,17 +74,23 @@ impl Deriver<'_, '_, '_> {
         let raw = self.raw;
         let local = sum(raw.get(Raw::LocalLoadSectors), raw.get(Raw::LocalStoreSectors));
         let quantity = Quantity::LocalSectorShare;
-        self.derived(
-            quantity,
-            share(local, raw.get(Raw::L1Sectors)),
-            "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ l1tex__t_sectors.sum",
-        );
         let global = sum(raw.get(Raw::LoadSectors), raw.get(Raw::StoreSectors));
-        self.derived(
-            quantity,
-            share(local, sum(local, global)),
-            "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ those of global and local memory",
-        );
+        for (whole, formula, beside) in [
+            (
+                raw.get(Raw::L1Sectors),
+                "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ l1tex__t_sectors.sum",
+                "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ lts__t_sectors_srcunit_tex.sum, more than l1tex__t_sectors.sum",
+            ),
+            (
+                sum(local, global),
+                "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ those of global and local memory",
+                "l1tex__t_sectors_pipe_lsu_mem_local_op_{ld,st}.sum ÷ lts__t_sectors_srcunit_tex.sum, more than those of L1",
+            ),
+        ] {
+            let asked = raw.get(Raw::LtsTexSectors).zip(whole).filter(|(l2, l1)| l2 > l1);
+            let formula = if asked.is_some() { beside } else { formula };
+            self.derived(quantity, share(local, asked.map(|(l2, _)| l2).or(whole)), formula);
+        }
         let local = raw.get(Raw::TheoryLocal);
         self.derived(
             quantity,

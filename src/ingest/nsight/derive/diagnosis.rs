@@ -21,6 +21,44 @@ pub(super) fn sum(one: Option<f64>, two: Option<f64>) -> Option<f64> {
     Some(one? + two?)
 }
 
+/// How much a pipe was used, by one counter.
+struct Used {
+    quantity: Quantity,
+    /// As a share of elapsed cycles.
+    elapsed: (Raw, &'static str),
+    /// As a share of the cycles in which an SM had warps.
+    active: (Raw, &'static str),
+    /// What makes that a share of elapsed cycles.
+    of_working: &'static str,
+}
+
+macro_rules! used {
+    ($($quantity:ident, $elapsed:ident, $active:ident, $counter:literal;)*) => {
+        [$(Used {
+            quantity: Quantity::$quantity,
+            elapsed: (Raw::$elapsed, concat!($counter, ".avg.pct_of_peak_sustained_elapsed")),
+            active: (Raw::$active, concat!($counter, ".avg.pct_of_peak_sustained_active")),
+            of_working: concat!(
+                $counter,
+                ".avg.pct_of_peak_sustained_active × active ÷ elapsed cycles of the SMs"
+            ),
+        }),*]
+    };
+}
+
+/// The pipes, the better counter of each first.
+const PIPES: &[Used] = &used! {
+    PipeFma, PipeFmaCyclesElapsed, PipeFmaCycles, "sm__pipe_fma_cycles_active";
+    PipeFma, PipeFmaInstElapsed, PipeFmaInst, "sm__inst_executed_pipe_fma";
+    PipeAlu, PipeAluCyclesElapsed, PipeAluCycles, "sm__pipe_alu_cycles_active";
+    PipeAlu, PipeAluInstElapsed, PipeAluInst, "sm__inst_executed_pipe_alu";
+    PipeFp64, PipeFp64CyclesElapsed, PipeFp64Cycles, "sm__pipe_fp64_cycles_active";
+    PipeFp64, PipeFp64InstElapsed, PipeFp64Inst, "sm__inst_executed_pipe_fp64";
+    PipeFp16, PipeFp16InstElapsed, PipeFp16Inst, "sm__inst_executed_pipe_fp16";
+    PipeXu, PipeXuInstElapsed, PipeXuInst, "sm__inst_executed_pipe_xu";
+    PipeLsu, PipeLsuInstElapsed, PipeLsuInst, "sm__inst_executed_pipe_lsu";
+};
+
 impl Deriver<'_, '_, '_> {
     /// Everything that tells why a kernel is slow rather than how slow it is.
     pub(super) fn diagnosis(&mut self, catalog: &Catalog) {
@@ -37,7 +75,7 @@ impl Deriver<'_, '_, '_> {
         }
         self.instruction_mix(catalog);
         self.residency();
-        if raw.has_any(Raw::PipeFmaCycles..=Raw::PipeLsuElapsed) {
+        if raw.has_any(Raw::PipeFmaCyclesElapsed..=Raw::PipeLsuInst) {
             self.pipes();
         }
         if raw.has_any(Raw::WarpLatency..=Raw::StallGmmaPct) {
@@ -244,78 +282,26 @@ impl Deriver<'_, '_, '_> {
         }
     }
 
-    /// Utilization of the pipes: cycles in which a pipe worked, else instructions over the most.
+    /// Utilization of the pipes: cycles in which a pipe worked, else instructions over the most. Of elapsed cycles: where a
+    /// few SMs work, or some longer than others, a pipe may be full while they do and idle for most of the time.
     fn pipes(&mut self) {
-        use Quantity::{PipeAlu, PipeFma, PipeFp16, PipeFp64, PipeLsu, PipeXu};
-        for (quantity, raw, formula) in &[
-            (
-                PipeFma,
-                Raw::PipeFmaCycles,
-                "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
-            ),
-            (
-                PipeFma,
-                Raw::PipeFmaInst,
-                "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
-            ),
-            (
-                PipeFma,
-                Raw::PipeFmaElapsed,
-                "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed",
-            ),
-            (
-                PipeAlu,
-                Raw::PipeAluCycles,
-                "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active",
-            ),
-            (
-                PipeAlu,
-                Raw::PipeAluInst,
-                "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
-            ),
-            (
-                PipeAlu,
-                Raw::PipeAluElapsed,
-                "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed",
-            ),
-            (
-                PipeFp64,
-                Raw::PipeFp64Cycles,
-                "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active",
-            ),
-            (
-                PipeFp64,
-                Raw::PipeFp64Inst,
-                "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active",
-            ),
-            (
-                PipeFp64,
-                Raw::PipeFp64Elapsed,
-                "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed",
-            ),
-            (
-                PipeFp16,
-                Raw::PipeFp16Inst,
-                "sm__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_active",
-            ),
-            (PipeXu, Raw::PipeXuInst, "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"),
-            (
-                PipeXu,
-                Raw::PipeXuElapsed,
-                "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed",
-            ),
-            (
-                PipeLsu,
-                Raw::PipeLsuInst,
-                "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
-            ),
-            (
-                PipeLsu,
-                Raw::PipeLsuElapsed,
-                "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed",
-            ),
-        ] {
-            self.measured(*quantity, *raw, formula);
+        let raw = self.raw;
+        let elapsed = raw.get(Raw::SmCycles).or_else(|| raw.get(Raw::SmCyclesMax));
+        // The same instructions over two numbers of cycles are their quotient, too.
+        let working = share(raw.get(Raw::SmActiveAvg), elapsed)
+            .or_else(|| share(raw.get(Raw::IpcElapsed), raw.get(Raw::IpcActive)));
+        for pipe in PIPES {
+            self.measured(pipe.quantity, pipe.elapsed.0, pipe.elapsed.1);
+            let active = raw.get(pipe.active.0).zip(working);
+            self.derived(
+                pipe.quantity,
+                active.map(|(used, working)| used * working),
+                pipe.of_working,
+            );
+        }
+        // At most: as if the SMs worked all the time.
+        for pipe in PIPES {
+            self.measured(pipe.quantity, pipe.active.0, pipe.active.1);
         }
     }
 
@@ -406,7 +392,7 @@ mod tests {
                 (Quantity::CoalescingEfficiency, Some(1.0 / 3.0)),
                 (Quantity::LoadSectorEfficiency, Some(0.25)),
                 (Quantity::StoreSectorEfficiency, None),
-                (Quantity::LocalSectorShare, Some(0.1)),
+                (Quantity::LocalSectorShare, Some(0.02)),
                 (Quantity::SpillShare, Some(0.0)),
                 (Quantity::SpillInstructionShare, Some(0.0)),
                 (Quantity::SharedLoadConflicts, Some(0.75)),
@@ -420,10 +406,30 @@ mod tests {
                 (Quantity::NarrowLoadShare, None),
                 (Quantity::SharedLoadShare, Some(0.5)),
                 (Quantity::SharedStoreShare, Some(0.5)),
-                (Quantity::LoadSectorShare, Some(0.6)),
-                (Quantity::StoreSectorShare, Some(0.3)),
+                // Of 500 that L2 is asked for, more than the 100 of L1.
+                (Quantity::LoadSectorShare, Some(0.12)),
+                (Quantity::StoreSectorShare, Some(0.06)),
             ],
         );
+    }
+
+    #[test]
+    fn a_pipe_is_used_for_a_share_of_elapsed_cycles() {
+        let of = |end: &str| format!("sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_{end}");
+        let (active, elapsed) = (of("active"), of("elapsed"));
+        let cycles =
+            [("sm__cycles_active.avg", "cycle", "30"), ("sm__cycles_elapsed.max", "cycle", "1000")];
+        let used = (active.as_str(), "%", "90");
+        let is = |value| [(Quantity::PipeLsu, Some(value))];
+        check(&[used], &is(0.9));
+        check(&[used, cycles[0], cycles[1]], &is(0.9 * 0.03));
+        check(&[used, cycles[0], cycles[1], (&elapsed, "%", "2.5")], &is(0.025));
+        let rate = |end, value| (end, "inst/cycle", value);
+        let rates = [
+            rate("sm__inst_executed.avg.per_cycle_active", "0.5"),
+            rate("sm__inst_executed.avg.per_cycle_elapsed", "0.01"),
+        ];
+        check(&[used, rates[0], rates[1]], &is(0.9 * 0.02));
     }
 
     #[test]
@@ -454,7 +460,8 @@ mod tests {
                 ("sm__ops_path_tensor_op_hgmma_src_fp16_sparsity_off.sum", "", "75"),
             ],
             &[
-                (Quantity::PipeFma, Some(0.4)),
+                // By cycles, and SMs worked for 600 of 1000.
+                (Quantity::PipeFma, Some(0.24)),
                 (Quantity::PipeAlu, None),
                 (Quantity::IssueActive, Some(0.25)),
                 (Quantity::EligibleWarps, Some(0.5)),

@@ -249,7 +249,7 @@ impl Deriver<'_, '_, '_> {
         let (is_known, is_volta) = (capability.is_some(), capability == Some("7.0"));
         // GA100 and GH100 run packed-half multiply-adds on the tensor pipe (HFMA2.MMA).
         let has_packed_half = matches!(capability, Some("8.0" | "9.0"));
-        let Instruction { operations: shape, pipe } =
+        let Instruction { operations: shape, pipe, is_stated } =
             self.instructions.of(context.kernel, self.reading.text(context.kernel));
         // A name may have the type of what is stored: without a unit for FP8 it is multiplied as FP16.
         let before_fp8 = ["7.0", "7.2", "7.5", "8.0", "8.6", "8.7"];
@@ -313,12 +313,27 @@ impl Deriver<'_, '_, '_> {
             let origin = self.origins.with(self.reading, kind, formula, 1.0, high);
             self.values.set(work, count * each, origin);
         } else if is_volta {
-            self.set(
-                work,
-                count * 512.0,
-                OriginKind::Derived,
-                "512× sm__inst_executed_pipe_tensor.sum (HMMA.884, FP32 accumulate)",
-            );
+            // Four steps make a product of 8×8×4 by each quarter of a warp, or two that accumulate in FP16.
+            let (each, formula, high) = match (pipe, is_stated) {
+                (Pipe::Fp16MatrixFp16Acc, _) => (
+                    1024.0,
+                    "1024× sm__inst_executed_pipe_tensor.sum (HMMA.884, FP16 accumulate)",
+                    1.0,
+                ),
+                (_, true) => (
+                    512.0,
+                    "512× sm__inst_executed_pipe_tensor.sum (HMMA.884, FP32 accumulate)",
+                    1.0,
+                ),
+                (_, false) => (
+                    512.0,
+                    "512× sm__inst_executed_pipe_tensor.sum (HMMA.884), twice as many where it accumulates in FP16",
+                    2.0,
+                ),
+            };
+            let kind = OriginKind::Derived;
+            let origin = self.origins.with(self.reading, kind, formula, 1.0, high);
+            self.values.set(work, count * each, origin);
         } else {
             let formula = if is_fp64 {
                 "at least 512× sm__inst_executed_pipe_tensor.sum; the instruction's shape is not known"
@@ -349,16 +364,16 @@ struct Instruction {
     operations: Option<f64>,
     /// The pipe of its operands; that of FP16 where the name does not say.
     pipe: Pipe,
+    /// Whether the name says it.
+    is_stated: bool,
 }
 
 impl Instruction {
     fn named(name: &str) -> Self {
-        let pipe = match Kernel::of(name).product_pipe(None, TensorCores::Listed) {
-            Pipe::Unstated => Pipe::Fp16Matrix,
-            pipe if pipe.engine() == Engine::Matrix => pipe,
-            _ => Pipe::Fp16Matrix,
-        };
-        Self { operations: shape_in_name(name), pipe }
+        let stated = Kernel::of(name).product_pipe(None, TensorCores::Listed);
+        let is_stated = stated != Pipe::Unstated && stated.engine() == Engine::Matrix;
+        let pipe = if is_stated { stated } else { Pipe::Fp16Matrix };
+        Self { operations: shape_in_name(name), pipe, is_stated }
     }
 }
 
@@ -415,6 +430,7 @@ fn shape_in_name(name: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::{Options, read_text};
 
     #[test]
     fn the_pipe_of_matrix_instructions_is_read_from_names() {
@@ -447,6 +463,25 @@ mod tests {
             ("run16880", None),
         ] {
             assert_eq!(shape_in_name(name), operations, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_step_of_volta_is_512_operations_or_1024_with_fp16_accumulators() {
+        let text = "ID,Kernel Name,Block Size,Grid Size,Device,CC,gpu__time_duration.sum,sm__inst_executed_pipe_tensor.sum\n\
+                    ,,,,,,ns,inst\n\
+                    0,volta_h884gemm_128x128_ldg8_nn,\"(256, 1, 1)\",\"(80, 1, 1)\",0,7.0,1000,10\n\
+                    1,volta_fp16_s884gemm_fp16_128x128_ldg8_nn,\"(256, 1, 1)\",\"(80, 1, 1)\",0,7.0,1000,10\n\
+                    2,wmma_kernel,\"(256, 1, 1)\",\"(80, 1, 1)\",0,7.0,1000,10\n";
+        let profile = read_text("raw.csv", text, &Options::default()).unwrap();
+        for (row, pipe, operations, high) in [
+            (0, Pipe::Fp16MatrixFp16Acc, 10_240.0, 1.0),
+            (1, Pipe::Fp16Matrix, 5_120.0, 1.0),
+            (2, Pipe::Fp16Matrix, 5_120.0, 2.0),
+        ] {
+            let launch = profile.launch(row);
+            let (value, origin) = launch.get(Quantity::Work(pipe)).unwrap();
+            assert_eq!((value, origin.high), (operations, high));
         }
     }
 }
