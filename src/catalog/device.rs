@@ -326,7 +326,11 @@ impl Device {
         Limits::of(self.compute_capability.as_deref()?)
     }
 
-    fn missing(&self, figure: &str) -> CatalogError {
-        CatalogError::MissingFigure { device: self.name.clone(), figure: figure.to_owned() }
+    pub(crate) fn missing(&self, figure: &str) -> CatalogError {
+        CatalogError::MissingFigure {
+            device: self.name.clone(),
+            figure: figure.to_owned(),
+            is_built_in: self.provenance == Provenance::Builtin,
+        }
     }
 }

@@ -46,6 +46,8 @@ pub enum CatalogError {
         device: String,
         /// Name of the missing figure, as in a device file.
         figure: String,
+        /// Whether the device is one of the program's own.
+        is_built_in: bool,
     },
     /// A device file cannot be read.
     #[error("cannot read the device file {path}: {}", plain::io(.cause))]
@@ -98,10 +100,14 @@ impl CatalogError {
             Self::Unidentified { candidates, .. } => {
                 format!("set the device, such as --device {:?}", first(candidates))
             }
-            Self::MissingFigure { device, figure } => format!(
-                "add it in a device file with name = {device:?} and {figure}, and pass the file \
-                 with --devices FILE"
-            ),
+            Self::MissingFigure { device, figure, is_built_in } => {
+                // A device of a file takes the place of the built-in one of its name, unless it builds on it.
+                let base =
+                    if *is_built_in { format!("base = {device:?}, ") } else { String::new() };
+                format!(
+                    "add it in a device file with {base}name = {device:?} and {figure}, and pass the file with --devices FILE"
+                )
+            }
             Self::Read { .. } => {
                 "--devices takes a TOML file of devices; to choose the GPU: --device NAME"
                     .to_owned()

@@ -115,7 +115,7 @@ fn device(wire: DeviceWire, id: Option<&str>, provenance: Provenance) -> Device 
             peaks: sources.achieved_peaks(wire.achievable_tflops),
         },
         tdp_watts: sources.count("tdp_w", wire.tdp_w),
-        pcie: sources.plain("pcie", wire.pcie),
+        pcie: sources.plain("pcie", wire.pcie).map(|lanes| lanes.0),
         c2c: sources.figure(wire.c2c_gbs, GIGA, BytesPerSecond::new),
         nvlink: sources.figure(wire.nvlink_gbs, GIGA, BytesPerSecond::new),
         launch_year: sources.plain("launch_year", wire.launch_year),

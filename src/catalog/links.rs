@@ -24,7 +24,7 @@ impl Device {
 ///
 /// Source: *PCI Express Base Specification*: 8b/10b up to 2.x, 128b/130b up to 5.0, and flits of 256
 /// bytes of which 242 carry packets from 6.0 on.
-fn pcie_bandwidth(text: &str) -> Option<BytesPerSecond> {
+pub(super) fn pcie_bandwidth(text: &str) -> Option<BytesPerSecond> {
     let (generation, lanes) = text.split_once(" x")?;
     let (transfers, efficiency) = match generation {
         "1.0" | "1.1" => (2.5e9, 8.0 / 10.0),

@@ -11,6 +11,7 @@ use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::figure::Confidence;
+use super::links::pcie_bandwidth;
 use crate::json;
 use crate::model::Pipe;
 
@@ -89,7 +90,7 @@ pub(super) struct DeviceWire {
     /// Year of the launch.
     pub(super) launch_year: Option<Cited<u16>>,
     /// PCI Express generation and lanes.
-    pub(super) pcie: Option<Cited<String>>,
+    pub(super) pcie: Option<Cited<Lanes>>,
     /// Device memory.
     #[serde(default)]
     pub(super) memory: MemoryWire,
@@ -227,15 +228,38 @@ impl TryFrom<f64> for Positive {
     type Error = String;
 
     fn try_from(value: f64) -> Result<Self, String> {
-        if value.is_finite() && value > 0.0 {
-            Ok(Self(value))
-        } else {
+        if value.is_nan() || value <= 0.0 {
             Err(format!("{value} is not above zero; omit unknown figures"))
+        } else if value >= LARGEST {
+            Err(format!("{value:e} is too large: a key ends in its unit, such as `_gbs` in GB/s"))
+        } else {
+            Ok(Self(value))
         }
     }
 }
 
-inline_schema!(Positive, { "type": "number", "exclusiveMinimum": 0 });
+/// No figure of a device is as large in the unit of its key, and most are in base units.
+const LARGEST: f64 = 1e9;
+
+inline_schema!(Positive, { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1e9 });
+
+/// Generation and lanes of PCI Express.
+#[derive(Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Lanes(pub(super) String);
+
+impl TryFrom<String> for Lanes {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match pcie_bandwidth(&text) {
+            Some(_) => Ok(Self(text)),
+            None => Err(format!("{text:?} is no generation with lanes, such as \"5.0 x16\"")),
+        }
+    }
+}
+
+inline_schema!(Lanes, { "type": "string", "pattern": "^[1-6]\\.[01] x[0-9]+$" });
 
 /// A whole number above zero.
 #[derive(Clone, Copy, Deserialize)]

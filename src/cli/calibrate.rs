@@ -87,5 +87,17 @@ pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failur
         )
         .help("quote a pattern for each device or day, such as 'gpu0-*.csv' 'gpu1-*.csv'"));
     }
+    let noise = &found.proposed;
+    let floors = [noise.kernel, noise.few_launches, noise.common, noise.device, noise.day];
+    if let Some(floor) = floors.into_iter().find(|floor| floor.get() >= 1.0) {
+        let furthest = found.furthest.map_or_else(String::new, |[one, two]| {
+            format!("; the two furthest apart are {one} and {two}")
+        });
+        return Err(Failure::usage(format!(
+            "these runs differ too much to be repeats: a noise floor of {:.0}% would follow, and must be below 100%{furthest}",
+            100.0 * floor.get()
+        ))
+        .help("leave out the run that differs, or take it again"));
+    }
     output::write(&places, &Calibrated(&found), |style, _| style, terminal)
 }

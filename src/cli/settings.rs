@@ -92,7 +92,8 @@ fn show(command: &Show, environment: &[Variable], terminal: &Terminal) -> Result
     let settings = layers.settings(command, rules);
     let ignored: Vec<String> = ignored.iter().map(|path| path.display().to_string()).collect();
     let file = Some(shown.as_str()).filter(|path| !path.is_empty());
-    let list = SettingList { file, ignored: &ignored, settings: &settings };
+    let is_without = command.advice.configuration.no_config;
+    let list = SettingList { file, is_without, ignored: &ignored, settings: &settings };
     output::write(&places, &list, |style, _| style, terminal)
 }
 

@@ -65,10 +65,15 @@ impl Noise {
     /// less certain.
     #[must_use]
     pub fn few(&self, before: usize, after: usize) -> Shift {
+        self.few_launches.shift() * Self::growth(before, after)
+    }
+
+    /// How many times the shift of [`Noise::FEW`] launches per side noise makes with so many; at least 1.
+    #[must_use]
+    pub fn growth(before: usize, after: usize) -> f64 {
         let variance = |before: usize, after: usize| 1.0 / before as f64 + 1.0 / after as f64;
         let declared = variance(Self::FEW, Self::FEW);
-        let growth = (variance(before.max(1), after.max(1)) / declared).sqrt();
-        self.few_launches.shift() * growth.max(1.0)
+        (variance(before.max(1), after.max(1)) / declared).sqrt().max(1.0)
     }
 
     /// What all kernels together may shift between two sides that were not taken in turns, however many runs

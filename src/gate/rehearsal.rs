@@ -46,6 +46,8 @@ pub struct Calibration {
     pub pairs: usize,
     /// Largest global shift between two runs.
     pub common_largest: RelativeChange,
+    /// The two runs between which it lies.
+    pub furthest: Option<[String; 2]>,
     /// Typical size of the global shift.
     pub common_typical: RelativeChange,
     /// Shifts of kernels with at least 0.5% of the time and enough launches.
@@ -110,8 +112,8 @@ fn between(groups: &[Vec<f64>]) -> Option<Shift> {
 }
 
 /// Compares repeated runs of the same code pair by pair, one run per side, and proposes the noise
-/// floors of a policy: the 99th percentile of kernel shifts, and 1.5 times the largest global
-/// shift. `groups` holds how many of the runs, in order, were taken on each device or day.
+/// floors of a policy: 1.5 times the 99th percentile of kernel shifts (those of few launches as if there were
+/// [`Noise::FEW`] on a side), the largest global shift and the spread of groups. `groups` holds how many of the runs, in order, were taken on each device or day.
 #[must_use]
 pub fn calibrate(
     runs: &[Run],
@@ -127,6 +129,7 @@ pub fn calibrate(
     });
     let mut common: Vec<Shift> = Vec::new();
     let (mut kernel, mut few): (Vec<Shift>, Vec<Shift>) = (Vec::new(), Vec::new());
+    let mut declared = Vec::new();
     let setting =
         crate::compare::Setting { noise: policy.noise, ..crate::compare::Setting::default() };
     let mut pairs = Vec::new();
@@ -142,21 +145,31 @@ pub fn calibrate(
         let counts = |change: &&Change| change.share().is_some_and(|share| share >= COUNTING_SHARE);
         let changes = comparison.changes.iter().filter(counts);
         for own in changes.filter_map(|change| change.own.as_ref()) {
-            let enough = own.before.min(own.after) >= Noise::ENOUGH;
-            if enough { &mut kernel } else { &mut few }.push(own.shift.abs());
+            let shift = own.shift.abs();
+            if own.before.min(own.after) >= Noise::ENOUGH {
+                kernel.push(shift);
+            } else {
+                few.push(shift);
+                declared.push(shift * Noise::growth(own.before, own.after).recip());
+            }
         }
     }
-    let (kernel, few_launches) = (seen(kernel), seen(few));
+    let (kernel, few_launches, declared) = (seen(kernel), seen(few), seen(declared));
     let shifts: Vec<f64> = common.iter().map(|shift| shift.get()).collect();
-    let largest = common.iter().copied().max_by(Shift::total_cmp).unwrap_or_default().change();
+    let largest = common.iter().zip(&pairs).max_by(|one, two| one.0.total_cmp(two.0));
+    let furthest = largest.map(|(_, (one, two))| [one.label.clone(), two.label.clone()]);
+    let largest = largest.map(|(shift, _)| *shift).unwrap_or_default().change();
     let typical = median(&shifts).map(Shift::new).unwrap_or_default().change();
     let learned = |by: Grouped, otherwise: RelativeChange| {
         let found = between.filter(|between| between.by == by);
         found.map_or(otherwise, |between| proposed(between.spread))
     };
+    let of_many = kernel.percentile_99.map_or(policy.noise.kernel, proposed);
+    let of_few = declared.percentile_99.map_or(policy.noise.few_launches, proposed);
     let proposed = Noise {
-        kernel: kernel.percentile_99.map_or(policy.noise.kernel, proposed),
-        few_launches: few_launches.percentile_99.map_or(policy.noise.few_launches, proposed),
+        kernel: of_many,
+        // Few launches are never quieter than many.
+        few_launches: of_few.max(of_many),
         common: proposed(largest),
         device: learned(Grouped::Device, policy.noise.device),
         day: learned(Grouped::Day, policy.noise.day),
@@ -166,6 +179,7 @@ pub fn calibrate(
         runs: runs.len(),
         pairs: pairs.len(),
         common_largest: largest,
+        furthest,
         common_typical: typical,
         kernel,
         few_launches,

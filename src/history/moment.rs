@@ -29,6 +29,13 @@ impl Moment {
         u64::try_from((later.0 - self.0).num_days()).unwrap_or(0)
     }
 
+    /// Whether it is more than so many days before `now`.
+    #[must_use]
+    pub(super) fn is_older_than(self, days: u64, now: Self) -> bool {
+        let seconds = i64::try_from(days.saturating_mul(86_400)).unwrap_or(i64::MAX);
+        (now.0 - self.0).num_seconds() > seconds
+    }
+
     /// Whether it is later than clocks of two machines differ: by more than an hour.
     #[must_use]
     pub fn is_well_after(self, other: Self) -> bool {
@@ -183,5 +190,8 @@ mod tests {
         assert_eq!(day("2026-11-20").days_until(day("2026-11-22")), 2);
         assert_eq!(day("2026-11-20T12:00:00Z").days_until(day("2026-11-22")), 1);
         assert_eq!(day("2026-11-22").days_until(day("2026-11-20")), 0);
+        let noon = day("2026-11-20T12:00:00Z");
+        assert!(noon.is_older_than(1, day("2026-11-21T12:00:01Z")));
+        assert!(!noon.is_older_than(1, day("2026-11-21T12:00:00Z")));
     }
 }

@@ -26,7 +26,7 @@ impl Store {
             let is_beyond = newer >= keep.unwrap_or(1).max(1);
             for entry in batch.entries.iter().filter(|_| is_beyond) {
                 let is_old = match older_than {
-                    Some(days) => entry.age_days(now).is_some_and(|age| age > days),
+                    Some(days) => entry.saved.is_some_and(|saved| saved.is_older_than(days, now)),
                     None => keep.is_some(),
                 };
                 if is_old {

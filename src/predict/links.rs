@@ -41,9 +41,6 @@ pub(super) fn time(transfer: Transfer, device: &Device) -> Result<LinkTime, Cata
         Link::Host => "pcie",
         Link::Peers => "nvlink_gbs",
     };
-    let (bandwidth, source) = found.ok_or_else(|| CatalogError::MissingFigure {
-        device: device.name.clone(),
-        figure: figure.to_owned(),
-    })?;
+    let (bandwidth, source) = found.ok_or_else(|| device.missing(figure))?;
     Ok(LinkTime { over, bytes, bandwidth, time: bytes / bandwidth, source })
 }

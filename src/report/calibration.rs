@@ -68,9 +68,13 @@ impl Calibrated<'_> {
                 count(found.pairs as u64, "pair", "pairs")
             ),
             format!(
-                "global shift: {} typical, {} at most",
+                "global shift: {} typical, {} at most{}",
                 percent(found.common_typical.get()),
-                percent(found.common_largest.get())
+                percent(found.common_largest.get()),
+                found.furthest.as_ref().filter(|_| found.pairs > 1).map_or_else(
+                    String::new,
+                    |[one, two]| format!(" ({} and {})", printable(one), printable(two))
+                )
             ),
         ];
         let kernels = |Seen { percentile_99, compared }: Seen, what: &str| {

@@ -14,6 +14,8 @@ use crate::json;
 pub struct SettingList<'a> {
     /// The configuration file that is used.
     pub file: Option<&'a str>,
+    /// Whether no file was looked for, because `--no-config` says so.
+    pub is_without: bool,
     /// Configuration files beside it, which are ignored.
     pub ignored: &'a [String],
     /// The settings.
@@ -95,10 +97,12 @@ pub fn settings_schema() -> String {
 
 impl Reported for SettingList<'_> {
     fn document(&self, _: &Style) -> Document {
-        let file = self.file.map_or_else(
-            || "none: no rooflint.toml, .rooflint.toml or [tool.rooflint] in pyproject.toml, here or above".to_owned(),
-            printable,
-        );
+        let none = if self.is_without {
+            "none: --no-config"
+        } else {
+            "none: no rooflint.toml, .rooflint.toml or [tool.rooflint] in pyproject.toml, here or above"
+        };
+        let file = self.file.map_or_else(|| none.to_owned(), printable);
         let mut facts = vec![Fact::new("File", file)];
         if !self.ignored.is_empty() {
             let ignored = self.ignored.iter().map(|path| printable(path)).collect();

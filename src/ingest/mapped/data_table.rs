@@ -15,10 +15,9 @@ use super::mapping::Mapping;
 use super::table::Table;
 use super::{LeftOut, lacks};
 use crate::ingest::decimal::DecimalSign;
-use crate::ingest::json::{Json, Lines};
+use crate::ingest::json::{Json, Lines, damaged};
 use crate::ingest::rows::Row;
 use crate::ingest::{IngestError, Numerals, Reading, Sample};
-use crate::plain;
 
 /// Bytes that are read from a file at once.
 const BUFFER: usize = 1 << 16;
@@ -71,11 +70,8 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftO
     let mut json = Deserializer::from_reader(json);
     let result = json.deserialize_map(Document(&mut rows)).and_then(|()| json.end());
     if let Err(error) = result {
-        return Err(rows.stopped.take().unwrap_or_else(|| {
-            let damaged = format!("damaged JSON: {}", plain::json(&error));
-            let error = rows.reading.error(damaged).line(rows.lines.get());
-            error.help("the file may be cut; write it again")
-        }));
+        let stopped = rows.stopped.take();
+        return Err(stopped.unwrap_or_else(|| damaged(rows.reading, &error, &rows.lines)));
     }
     let Rows { reading, table, .. } = rows;
     Ok(table.and_then(|table| table.end(reading, None)))
@@ -108,7 +104,8 @@ impl Rows<'_, '_, '_> {
         for cell in &cells.c {
             let start = text.len();
             match cell.as_ref().and_then(|cell| cell.v).map(RawValue::get) {
-                None | Some("null") => {}
+                // What `Json` makes of NaN is missing, too.
+                None | Some("null" | "[ ]") => {}
                 Some(value) => match serde_json::from_str::<Cow<'_, str>>(value) {
                     Ok(value) => text.push_str(&value),
                     Err(_) => text.push_str(value),
@@ -241,10 +238,15 @@ mod tests {
             (skips.count, skips.first[0].reason.as_str()),
             (1, "row has 2 cells, the table 9 columns")
         );
-        for cut in [format!(", \"rows\": [{good},"), format!(", \"rows\": [{good}, 7]}}")] {
-            let error = read(&cut).unwrap_err();
-            assert!(error.contains("damaged JSON"), "{error}");
+        for (text, says) in [
+            (format!(", \"rows\": [{good},"), "damaged JSON: the JSON ends too early"),
+            (format!(", \"rows\": [{good}, 7]}}"), "unexpected JSON: expected"),
+        ] {
+            let error = read(&text).unwrap_err();
+            assert!(error.contains(says), "{error}");
         }
+        let unknown = read(&format!(", \"rows\": [{}]}}", row("\"add\"", "4.0", "NaN"))).unwrap();
+        assert_eq!(unknown.launch(0).value(Quantity::Duration), None);
         let error = read(", \"rows\": []}").unwrap_err();
         assert!(error.contains("holds no kernel launch"), "{error}");
     }

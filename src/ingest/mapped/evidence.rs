@@ -197,7 +197,7 @@ mod tests {
         near(commas.launch(0).value(Quantity::Duration).unwrap(), 1.5e-6);
         let error = read("name;dur;b;occ\na;1.5 s/it;1;1\n", &map).unwrap_err();
         assert!(
-            error.ends_with("not a number | correct the column in the mapping, or the table"),
+            error.contains("dur \"1.5 s/it\": the unit behind the number is unknown"),
             "{error}"
         );
     }

@@ -231,6 +231,8 @@ fn lacks(reading: &Reading<'_>, mapping: &Mapping, header: &[String]) -> Result<
         match header.iter().filter(|field| is_titled(field, column)).count() {
             1 => {}
             0 if mapping.is_optional(column) => {}
+            // As the sum of its channels.
+            0 if mapping.places(column, header).is_some() => {}
             0 => return Err(missing(reading, mapping, column, header)),
             count => {
                 let message = format!(
@@ -399,7 +401,7 @@ mod tests {
         assert_eq!(
             told,
             [
-                "2: 1 GB?: not a number",
+                "2: 1 GB?: the unit behind the number is unknown, or not one of the column",
                 "3: -1: negative",
                 "4: fast: not a number",
                 "6: ,9,9: no kernel name",

@@ -17,10 +17,9 @@ use super::table::Table;
 use super::units::number_of;
 use super::{LeftOut, missing};
 use crate::ingest::decimal::{Content, DecimalSign, Evidence, Verdict};
-use crate::ingest::json::{Json, Lines};
+use crate::ingest::json::{Json, Lines, damaged};
 use crate::ingest::rows::Row;
 use crate::ingest::{IngestError, Numerals, Reading};
-use crate::plain;
 
 /// Bytes that are read from a file at once.
 const BUFFER: usize = 1 << 16;
@@ -54,7 +53,8 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftO
     while json.end().is_err() {
         let result = Document { records: &mut records, is_inside: false }.deserialize(&mut json);
         if let Err(error) = result {
-            return Err(records.stopped.take().unwrap_or_else(|| records.damaged(&error)));
+            let stopped = records.stopped.take();
+            return Err(stopped.unwrap_or_else(|| damaged(records.reading, &error, &records.lines)));
         }
     }
     let Records { reading, table, titles, seen, evidence, .. } = records;
@@ -95,11 +95,6 @@ struct Records<'r, 'p, 'm> {
 }
 
 impl Records<'_, '_, '_> {
-    fn damaged(&self, error: &serde_json::Error) -> IngestError {
-        let error = self.reading.error(format!("damaged JSON: {}", plain::json(error)));
-        error.line(self.lines.get()).help("the file may be cut; write it again")
-    }
-
     /// The launch of one record.
     fn record<'de, A: MapAccess<'de>>(&mut self, map: A) -> Result<(), A::Error> {
         let line = self.lines.get();
@@ -358,6 +353,32 @@ mod tests {
         let list = record(1) + &record(2);
         assert_eq!(launches(&list), 4);
         assert_eq!(launches(&list.repeat(2)), 4);
+    }
+
+    /// As Python writes it. A launch without a time is one; infinity is no time.
+    #[test]
+    fn not_a_number_is_missing() {
+        let map = "[columns]\nkernel = 'name'\ntime = { column = 'dur', unit = 'us' }\nbytes = { column = 'b', unit = 'B' }\n";
+        let read = |dur: &str, bytes: &str| {
+            let map = Some(Mapping::from_toml(map, "map.toml").unwrap());
+            let text = format!("[{{\"name\": \"NaN\", \"dur\": {dur}, \"b\": {bytes}}}]");
+            read_text("run.json", &text, &Options { map, ..Options::default() })
+        };
+        for (dur, bytes, time, amount) in
+            [("5", "NaN", Some(5e-6), None), ("NaN", "8", None, Some(8.0))]
+        {
+            let profile = read(dur, bytes).unwrap();
+            let one = profile.launch(0);
+            assert_eq!((one.kernel(), profile.sources[0].skips.count), ("NaN", 0));
+            let found = one.value(Quantity::Duration).map(|time| (time * 1e9).round() / 1e9);
+            assert_eq!((found, one.value(Quantity::DramBytes)), (time, amount));
+        }
+        let error = read("Infinity", "8").unwrap_err();
+        assert!(
+            error.to_string().contains("run.json:1: damaged JSON: column 25: expected value"),
+            "{error}"
+        );
+        assert!(error.next_step().unwrap().contains("numbers are finite"));
     }
 
     #[test]

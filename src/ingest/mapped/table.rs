@@ -380,13 +380,14 @@ impl<'a> Table<'a> {
         if let Ok(number) = self.numerals.parse(cell) {
             return not_negative(number);
         }
-        let with_unit = || {
-            let (number, unit) = with_unit(cell)?;
-            let (scale, is_rate) = Units::of(value.quantity).find(unit)?;
-            let number = self.numerals.parse(number.as_bytes()).ok()??;
-            (is_rate == value.rate).then_some(number * scale / value.scale)
-        };
-        not_negative(Some(with_unit().ok_or("not a number")?))
+        let number = with_unit(cell)
+            .and_then(|(number, unit)| Some((self.numerals.parse(number.as_bytes()).ok()??, unit)));
+        let (number, unit) = number.ok_or("not a number")?;
+        let unit =
+            Units::of(value.quantity).find(unit).filter(|(_, is_rate)| *is_rate == value.rate);
+        let (scale, _) =
+            unit.ok_or("the unit behind the number is unknown, or not one of the column")?;
+        not_negative(Some(number * scale / value.scale))
     }
 
     /// The time from a start to an end; 0 where they are equal, or rounded so that their difference says nothing.
