@@ -524,21 +524,6 @@ impl Kernel {
         longest.filter(|(_, time)| *time > Seconds::ZERO).map(|(binding, _)| binding)
     }
 
-    /// Returns the busiest of the SMs, L2 and L1 with its verb, and the share of the time for which it was busy, by its
-    /// utilization.
-    pub(crate) fn busiest_unit(&self) -> Option<(&'static str, f64)> {
-        let of = |quantity| self.average(quantity);
-        let [memory, l2, dram] =
-            [Quantity::MemoryThroughput, Quantity::L2Throughput, Quantity::DramThroughput].map(of);
-        // The figure of all memory is that of its busiest part: L1 where it is of no other.
-        let is_other =
-            |other: Option<f64>| memory.zip(other).is_some_and(|(all, other)| all > other * 1.01);
-        let l1 = memory.filter(|_| is_other(l2) && is_other(dram));
-        let units = [("the SMs are", of(Quantity::SmThroughput)), ("L2 is", l2), ("L1 is", l1)];
-        let known = units.into_iter().filter_map(|(unit, busy)| Some((unit, busy?)));
-        known.max_by(|one, two| one.1.total_cmp(&two.1))
-    }
-
     /// Returns the kinds of work that were not counted, if the export counts others.
     #[must_use]
     pub fn uncounted(&self) -> Vec<&'static str> {

@@ -44,6 +44,35 @@ impl Kernel {
         is_counted && !takes_time(memory) && !takes_time(math)
     }
 
+    /// Returns the busiest of the SMs, L2 and L1 with its verb, and the share of the time for which it was busy, by its
+    /// utilization, or of the cache whose traffic asks for the most time.
+    pub(crate) fn busiest_unit(&self) -> Option<(&'static str, f64)> {
+        let of = |quantity| self.average(quantity);
+        let [memory, l2, dram] =
+            [Quantity::MemoryThroughput, Quantity::L2Throughput, Quantity::DramThroughput].map(of);
+        // The figure of all memory is that of its busiest part: L1 where it is of no other.
+        let is_other =
+            |other: Option<f64>| memory.zip(other).is_some_and(|(all, other)| all > other * 1.01);
+        let l1 = memory.filter(|_| is_other(l2) && is_other(dram));
+        let units = [("the SMs are", of(Quantity::SmThroughput)), ("L2 is", l2), ("L1 is", l1)];
+        let known = units.into_iter().filter_map(|(unit, busy)| Some((unit, busy?)));
+        known.chain(self.binding_level()).max_by(|one, two| one.1.total_cmp(&two.1))
+    }
+
+    /// Returns the cache whose traffic asks for the most time, as the beginning of a sentence, and for which share of it.
+    fn binding_level(&self) -> Option<(&'static str, f64)> {
+        use MemoryLevel::{L1, L2, Shared};
+        let unit = match self.binding()? {
+            Binding::Memory(Shared) => "shared memory is",
+            Binding::Memory(L1) => "L1 is",
+            Binding::Memory(L2) => "L2 is",
+            _ => return None,
+        };
+        // Above its own time a counter or a roof does not fit.
+        let busy = self.hierarchical()? / self.modeled;
+        (busy <= 1.0).then_some((unit, busy))
+    }
+
     /// Returns `true` if bytes were counted in some of its launches, and not in others.
     pub(super) fn has_bytes_of_some(&self) -> bool {
         self.bytes.is_some() && self.counted < self.launches && self.is_partly_counted()
@@ -162,17 +191,6 @@ const BESIDE: f64 = 0.10;
 fn beside(kernel: &Kernel) -> String {
     let reached = kernel.headroom().map_or(0.0, f64::recip);
     let unit = kernel.busiest_unit();
-    let level = kernel.binding().zip(kernel.hierarchical()).and_then(|(binding, time)| {
-        let level = match binding {
-            Binding::Memory(MemoryLevel::Shared) => "shared memory is",
-            Binding::Memory(MemoryLevel::L1) => "L1 is",
-            Binding::Memory(MemoryLevel::L2) => "L2 is",
-            _ => return None,
-        };
-        // Above its own time a counter or a roof does not fit.
-        Some((level, time / kernel.modeled)).filter(|(_, busy)| *busy <= 1.0)
-    });
-    let unit = unit.into_iter().chain(level).max_by(|one, two| one.1.total_cmp(&two.1));
     let unit = unit.filter(|(_, busy)| *busy >= roofline::BUSY && *busy >= reached + BESIDE);
     unit.map_or_else(String::new, |(unit, busy)| format!("; {unit} {:.0}% busy", busy * 100.0))
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::AnalysisError;
 use super::ceilings::Roofs;
 use crate::catalog::{Catalog, CatalogError, Device, Observed};
-use crate::model::{DeviceHint, MI350, Profile, Quantity};
+use crate::model::{DeviceHint, MI350, Pipe, Profile, Quantity};
 
 /// A device on which launches of the profile ran.
 #[derive(Debug, Clone)]
@@ -35,6 +35,11 @@ impl DeviceUse {
     /// Returns the share of its peak memory bandwidth that good kernels reach, and the ceilings `achievable` ask for.
     pub(crate) fn achievable_memory(&self) -> f64 {
         self.roofs.law.achievable_memory()
+    }
+
+    /// The same of the peak of a pipe.
+    pub(crate) fn achievable_math(&self, pipe: Pipe) -> f64 {
+        self.roofs.law.achievable_math(pipe)
     }
 }
 

@@ -70,7 +70,7 @@ impl Totals {
         (self.roofline_time > Seconds::ZERO).then(|| (most, self.modeled / self.roofline_time_high))
     }
 
-    /// Returns the time of the kernels judged with this confidence.
+    /// Returns the time of the launches that the model covers, of kernels judged with this confidence.
     #[must_use]
     pub const fn graded(&self, confidence: Confidence) -> Seconds {
         self.graded[confidence as usize]
@@ -100,6 +100,9 @@ impl Totals {
                 State::NotEnoughData => self.unmodeled += kernel.measured,
                 state if state.is_modeled() => {
                     self.modeled += kernel.modeled;
+                    if let Some(confidence) = kernel.confidence {
+                        self.graded[confidence as usize] += kernel.modeled;
+                    }
                     // Of some of its launches neither work nor bytes are known.
                     self.unmodeled += kernel.unmodeled();
                     self.roofline_time += kernel.roofline_time.unwrap_or(Seconds::ZERO);
@@ -109,9 +112,6 @@ impl Totals {
                     self.roofline_time_high += at_most_measured(kernel, kernel.roofline_time_high);
                 }
                 _ => {}
-            }
-            if let Some(confidence) = kernel.confidence {
-                self.graded[confidence as usize] += kernel.measured;
             }
             if kernel.has_savings() {
                 self.savings_low += kernel.savings_low;

@@ -35,8 +35,8 @@ pub(super) fn pcie_bandwidth(text: &str) -> Option<BytesPerSecond> {
         "6.0" => (64e9, 242.0 / 256.0),
         _ => return None,
     };
-    let lanes: f64 = lanes.trim().parse().ok()?;
-    Some(BytesPerSecond::new(transfers * efficiency / 8.0 * lanes))
+    let lanes: u32 = lanes.parse().ok().filter(|lanes| (1..=32).contains(lanes))?;
+    Some(BytesPerSecond::new(transfers * efficiency / 8.0 * f64::from(lanes)))
 }
 
 #[cfg(test)]
@@ -66,6 +66,8 @@ mod tests {
             assert!((bandwidth / gigabytes - 1.0).abs() < 1e-3, "{text}: {bandwidth}");
         }
         assert!(pcie_bandwidth("9.0 x16").is_none());
-        assert!(pcie_bandwidth("OAM").is_none());
+        for text in ["OAM", "5.0 x-16", "5.0 x0", "5.0 x64", "5.0 xnan", "3.1 x16", "5.0x16"] {
+            assert!(pcie_bandwidth(text).is_none(), "{text}");
+        }
     }
 }

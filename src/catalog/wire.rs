@@ -259,7 +259,7 @@ impl TryFrom<String> for Lanes {
     }
 }
 
-inline_schema!(Lanes, { "type": "string", "pattern": "^[1-6]\\.[01] x[0-9]+$" });
+inline_schema!(Lanes, { "type": "string", "pattern": "^(?:[12]\\.[01]|[3-6]\\.0) x[1-9][0-9]?$" });
 
 /// A whole number above zero.
 #[derive(Clone, Copy, Deserialize)]

@@ -9,7 +9,7 @@ use super::exit::Failure;
 use super::output::{self, Outputs};
 use super::sides::Sides;
 use super::terminal::Terminal;
-use crate::gate::{self, Grouped};
+use crate::gate::{self, Calibration, Grouped};
 use crate::report::Calibrated;
 
 const EXAMPLES: &str = "\
@@ -87,17 +87,34 @@ pub(super) fn run(command: &Calibrate, terminal: &Terminal) -> Result<(), Failur
         )
         .help("quote a pattern for each device or day, such as 'gpu0-*.csv' 'gpu1-*.csv'"));
     }
-    let noise = &found.proposed;
-    let floors = [noise.kernel, noise.few_launches, noise.common, noise.device, noise.day];
-    if let Some(floor) = floors.into_iter().find(|floor| floor.get() >= 1.0) {
-        let furthest = found.furthest.map_or_else(String::new, |[one, two]| {
-            format!("; the two furthest apart are {one} and {two}")
-        });
-        return Err(Failure::usage(format!(
-            "these runs differ too much to be repeats: a noise floor of {:.0}% would follow, and must be below 100%{furthest}",
-            100.0 * floor.get()
-        ))
-        .help("leave out the run that differs, or take it again"));
+    if let Some(why) = too_different(&found) {
+        return Err(Failure::usage(why).help("leave out the run that differs, or take it again"));
     }
     output::write(&places, &Calibrated(&found), |style, _| style, terminal)
+}
+
+/// Why no policy can allow what these runs differ by.
+fn too_different(found: &Calibration) -> Option<String> {
+    let noise = &found.proposed;
+    let in_all = [noise.common, noise.device, noise.day];
+    let of_kernels = [noise.kernel, noise.few_launches];
+    let floor = in_all.into_iter().chain(of_kernels).find(|floor| floor.get() >= 1.0)?;
+    let apart = |what: &str, share: f64, [one, two]: &[String; 2]| {
+        format!("{what} {:.0}% between {one} and {two}", 100.0 * share)
+    };
+    let why = if in_all.contains(&floor) {
+        let runs = found.furthest.as_ref();
+        runs.map(|runs| apart("all kernels together differ by", found.common_largest.get(), runs))
+    } else {
+        let wildest = found.wildest.as_ref();
+        wildest.map(|one| {
+            let what = format!("{} differs by", one.kernel);
+            apart(&what, one.shift.get(), &one.runs)
+        })
+    };
+    Some(format!(
+        "these runs are no repeats of each other: {}; a noise floor of {:.0}% would follow, and must be below 100%",
+        why.unwrap_or_default(),
+        100.0 * floor.get()
+    ))
 }

@@ -28,6 +28,17 @@ pub struct Seen {
     pub compared: usize,
 }
 
+/// A kernel that differs between two runs of the same code.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wildest {
+    /// Its name.
+    pub kernel: String,
+    /// Size of the shift.
+    pub shift: RelativeChange,
+    /// The runs.
+    pub runs: [String; 2],
+}
+
 /// False-alarm rate of a policy on runs of the same code.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alarms {
@@ -48,6 +59,8 @@ pub struct Calibration {
     pub common_largest: RelativeChange,
     /// The two runs between which it lies.
     pub furthest: Option<[String; 2]>,
+    /// The kernel with the largest shift of all, and the runs between which it lies.
+    pub wildest: Option<Wildest>,
     /// Typical size of the global shift.
     pub common_typical: RelativeChange,
     /// Shifts of kernels with at least 0.5% of the time and enough launches.
@@ -130,13 +143,14 @@ pub fn calibrate(
     let mut common: Vec<Shift> = Vec::new();
     let (mut kernel, mut few): (Vec<Shift>, Vec<Shift>) = (Vec::new(), Vec::new());
     let mut declared = Vec::new();
+    let mut wildest: Option<(Shift, String, [&Run; 2])> = None;
     let setting =
         crate::compare::Setting { noise: policy.noise, ..crate::compare::Setting::default() };
     let mut pairs = Vec::new();
     for (at, one) in runs.iter().enumerate() {
         pairs.extend(runs[at + 1..].iter().map(|two| (one, two)));
     }
-    for (one, two) in &pairs {
+    for pair @ (one, two) in &pairs {
         let (one, two) = (std::slice::from_ref(*one), std::slice::from_ref(*two));
         let comparison = crate::compare::compare(one, two, &setting);
         let is_removed = comparison.common.removed;
@@ -144,8 +158,11 @@ pub fn calibrate(
         common.push(whole.shift.abs());
         let counts = |change: &&Change| change.share().is_some_and(|share| share >= COUNTING_SHARE);
         let changes = comparison.changes.iter().filter(counts);
-        for own in changes.filter_map(|change| change.own.as_ref()) {
+        for (change, own) in changes.filter_map(|change| Some((change, change.own.as_ref()?))) {
             let shift = own.shift.abs();
+            if wildest.as_ref().is_none_or(|(most, ..)| shift.total_cmp(most).is_gt()) {
+                wildest = Some((shift, change.name.clone(), [pair.0, pair.1]));
+            }
             if own.before.min(own.after) >= Noise::ENOUGH {
                 kernel.push(shift);
             } else {
@@ -180,6 +197,11 @@ pub fn calibrate(
         pairs: pairs.len(),
         common_largest: largest,
         furthest,
+        wildest: wildest.map(|(shift, kernel, runs)| Wildest {
+            kernel,
+            shift: shift.change(),
+            runs: runs.map(|run| run.label.clone()),
+        }),
         common_typical: typical,
         kernel,
         few_launches,

@@ -365,7 +365,11 @@ pub(super) fn reason(deciding: &[&Check]) -> String {
     let bounds: BTreeSet<&str> = of(Verdict::Violation).map(|check| check.rule.as_str()).collect();
     let kernels = match kernels(Verdict::Violation) {
         0 | 1 => String::new(),
-        several => format!(" on {several} kernels"),
+        several => {
+            let is_of_run = of(Verdict::Violation).any(|check| !is_kernel(&check));
+            let run = if is_of_run { " and the whole run" } else { "" };
+            format!(" on {several} kernels{run}")
+        }
     };
     sentences.extend(
         count(bounds.len(), "bound is", "bounds are")
@@ -520,7 +524,10 @@ mod tests {
             check("bound:two", of("a")),
             check("bound:two", of("b")),
         ];
-        assert_eq!(told(&[&one[..], &more].concat()), "3 bounds are violated on 3 kernels");
+        assert_eq!(
+            told(&[&one[..], &more].concat()),
+            "3 bounds are violated on 3 kernels and the whole run"
+        );
         assert_eq!(told(&more[..1]), "1 bound is violated");
     }
 

@@ -45,10 +45,14 @@ pub(super) fn damaged(
             format!("unexpected JSON: {what}"),
             "each record is an object; is this the file that the mapping is for?",
         ),
-        Category::Syntax | Category::Io => (
+        Category::Syntax => (
             format!("damaged JSON: {column}{what}"),
             "correct it there: texts have double quotes, numbers are finite, null is a missing value",
         ),
+        // It says its place by itself.
+        Category::Io => {
+            (format!("damaged JSON: {what}"), "the file may be cut; write or copy it again")
+        }
     };
     // The parser is at the line of the error; what reads for it may be further on.
     let line = Some(error.line() as u64).filter(|line| *line > 0);

@@ -4,7 +4,7 @@
 //! launch come from one process or file, its operations from another. Such groups are recognized by
 //! what each lacks, and joined launch by launch on number, kernel and grid.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::alike::{Alike, may_be_one};
 use super::complete::complete;
@@ -64,6 +64,10 @@ struct Group {
     process: u32,
     rows: Vec<usize>,
     has: Has,
+    /// What it had before others were joined to it.
+    own: Has,
+    /// Its launches that took counters of others.
+    given: HashSet<usize>,
     /// Whether it was joined to another group, or could not be.
     settled: bool,
 }
@@ -123,6 +127,7 @@ pub(super) fn join(profile: &mut Profile) {
                     }
                     let note = joined(profile, &groups[donor_at], &groups[*host_at], pairs.len());
                     profile.notes.push(note);
+                    groups[*host_at].given.extend(pairs.iter().map(|(row, _)| *row));
                     let brought = groups[donor_at].has.quantities.clone();
                     groups[*host_at].has.quantities.extend(brought);
                     if !kinds.contains(&groups[*host_at].has) {
@@ -248,7 +253,12 @@ fn hosts(
     }
     for (host_at, host) in groups.iter().enumerate() {
         let elsewhere = within_file && host.source != donor.source;
-        if host_at == donor_at || host.settled || elsewhere || !host.has.takes(&donor.has) {
+        if host_at == donor_at || host.settled || elsewhere {
+            continue;
+        }
+        // Counters that it took already may be those of other launches: one part of a run after the other.
+        let is_new = host.has.takes(&donor.has);
+        if !is_new && (host.given.is_empty() || !host.own.takes(&donor.has)) {
             continue;
         }
         // The launches of a trace are numbered in another way: they take counters by kernel and grid.
@@ -256,7 +266,8 @@ fn hosts(
             continue;
         }
         let pairs = pairs(profile, host, donor);
-        if pairs.len() * 2 >= donor.rows.len().max(1) {
+        let free = pairs.iter().filter(|(row, _)| is_new || !host.given.contains(row)).count();
+        if free > 0 && free * 2 >= donor.rows.len().max(1) {
             hosts.push((host_at, pairs));
         }
         // Two that count bytes are enough to see that the choice is not clear.
@@ -297,6 +308,8 @@ fn groups(profile: &Profile) -> Vec<Group> {
             process: head.process,
             rows: Vec::new(),
             has: Has::default(),
+            own: Has::default(),
+            given: HashSet::new(),
             settled: false,
         });
         group.rows.push(row);
@@ -304,6 +317,7 @@ fn groups(profile: &Profile) -> Vec<Group> {
     if groups.len() > 1 {
         for group in groups.values_mut() {
             group.has = has(profile, &group.rows);
+            group.own = group.has.clone();
         }
     }
     groups.into_values().collect()
@@ -326,16 +340,41 @@ fn has(profile: &Profile, rows: &[usize]) -> Has {
 
 /// Rows of host and donor that are the same launch; each is used once.
 fn pairs(profile: &Profile, host: &Group, donor: &Group) -> Vec<(usize, usize)> {
+    let as_they_are = numbered_pairs(profile, host, donor, 0);
+    let first = |group: &Group| {
+        let numbers = group.rows.iter().map(|row| profile.launches.head(*row).id);
+        numbers.min().unwrap_or(0)
+    };
+    // AMD's tools count from 0 or from 1. As many launches, all of which pair so, are those of one run.
+    let offset = i64::from(first(host)) - i64::from(first(donor));
+    if donor.has.is_slowed && offset != 0 && host.rows.len() == donor.rows.len() {
+        let from_the_first = numbered_pairs(profile, host, donor, offset);
+        if from_the_first.len() == donor.rows.len() {
+            return from_the_first;
+        }
+    }
+    as_they_are
+}
+
+/// The same where the numbers of the host are greater by so much.
+fn numbered_pairs(
+    profile: &Profile,
+    host: &Group,
+    donor: &Group,
+    offset: i64,
+) -> Vec<(usize, usize)> {
     let mut by_key: HashMap<Key, usize> =
         host.rows.iter().map(|row| (key(&profile.launches.head(*row)), *row)).collect();
     let mut alike = Alike::default();
     let mut pairs = Vec::new();
     for row in &donor.rows {
         let head = profile.launches.head(*row);
-        let Some(host) = by_key.get(&key(&head)).copied() else { continue };
+        let (id, name, blocks) = key(&head);
+        let Ok(id) = u32::try_from(i64::from(id) + offset) else { continue };
+        let Some(host) = by_key.get(&(id, name, blocks)).copied() else { continue };
         let of_host = profile.launches.head(host).device;
         if alike.are(&profile.devices, of_host, head.device) {
-            by_key.remove(&key(&head));
+            by_key.remove(&(id, name, blocks));
             pairs.push((host, *row));
         }
     }
@@ -412,6 +451,51 @@ mod tests {
         assert_eq!(profile.launches.len(), 2);
         assert_eq!(profile.launch(0).value(more.0), Some(1.0));
         assert_eq!(profile.launch(0).value(WORK.0), Some(1.0));
+    }
+
+    /// Of a run that was counted in two parts, the second takes the launches that the first left, and what both have is
+    /// one launch.
+    #[test]
+    fn parts_of_a_run_join_one_after_the_other() {
+        let of = |parts: &[(u32, &[u32])]| {
+            let mut profile = profile(&[(1, &[TIME, BYTES])]);
+            let name = profile.names.id("kernel");
+            for (process, ids) in parts {
+                for id in *ids {
+                    let mut values = Values::default();
+                    for (quantity, kind) in [TIME, WORK] {
+                        let origin = profile.origins.id(&Origin::new(kind, "column"));
+                        values.set(quantity, f64::from(id + 1), origin);
+                    }
+                    let head = Head { process: *process, id: *id, name, ..Head::default() };
+                    profile.launches.push(head, &values);
+                }
+            }
+            join(&mut profile);
+            let work = profile.iter().map(|launch| launch.value(WORK.0));
+            (work.collect::<Vec<_>>(), profile.notes.len())
+        };
+        let both = vec![Some(1.0), Some(2.0)];
+        assert_eq!(of(&[(2, &[0]), (3, &[1])]), (both.clone(), 2));
+        assert_eq!(of(&[(2, &[0]), (3, &[0, 1])]), (both.clone(), 2));
+        // A run of another rank has no launch that was left.
+        let (work, notes) = of(&[(2, &[0, 1]), (3, &[0, 1])]);
+        assert_eq!((work.len(), notes), (4, 1));
+    }
+
+    /// A trace of rocprofv3 counts from 1, a table of ROCm Compute Profiler from 0.
+    #[test]
+    fn launches_that_are_counted_from_0_join_those_that_are_counted_from_1() {
+        let mut profile = profile(&[(1, &[TIME]), (2, &[TIME, BYTES])]);
+        profile.sources[0].profiler = Profiler::Rocprof;
+        for row in 0..2 {
+            let head = profile.launches.head(row);
+            profile.launches.describe(row, &Head { id: head.id + 1, ..head });
+        }
+        join(&mut profile);
+        assert_eq!(profile.launches.len(), 2);
+        let bytes = [0, 1].map(|row| profile.launch(row).value(BYTES.0));
+        assert_eq!(bytes, [Some(1.0), Some(2.0)]);
     }
 
     #[test]

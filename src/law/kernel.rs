@@ -6,7 +6,7 @@ use crate::model::Quantity;
 use crate::roofline::{self, Limiter, NEAR, formula};
 use crate::scalar::{Maybe, Number};
 
-/// Likely headroom below which the likely end of the roofline time is impossible, as [`formula::is_faster_than_roof`] has it.
+/// Likely headroom below which the likely end of the roofline time is impossible: faster by more than 3%.
 const BEATEN: f64 = 0.97;
 
 /// L2 hit rate from which a kernel with little DRAM traffic is cache-resident.
@@ -423,23 +423,17 @@ impl<N: Number> Kernel<N> {
         let busy = N::of(roofline::BUSY);
         let (memory, math) = (self.memory.unwrap_or(zero), self.math.unwrap_or(zero));
         let l2 = self.l2.unwrap_or(zero);
-        // The tiles of a product decide its traffic: it is judged by its operations, as is what computes for more than
-        // half as long as L2 takes.
-        let is_longest = memory.less(l2)
-            & (math.at_most(memory) | (math.at_most(l2 / N::of(2.0)) & !self.is_product));
-        let by_l2 = is_longest & busy.at_most(l2 / self.time);
-        let is_memory = math.at_most(memory);
+        let by_l2 = memory.less(l2) & busy.at_most(l2 / self.time);
         let by_throughput = self.averages.memory_throughput.is_some_and(|used| {
             let dram = self.averages.dram_throughput.unwrap_or_else(|| memory / self.time);
             // A busier compute unit would be the limit itself: matrix products work shared memory hard.
             let sm = self.averages.sm_throughput.unwrap_or(zero);
-            busy.at_most(used) & dram.at_most(used / N::of(2.0)) & sm.less(used) & is_memory
+            busy.at_most(used) & dram.at_most(used / N::of(2.0)) & sm.less(used)
         });
-        let by_hits = is_memory
-            & self.averages.memory_throughput.is
+        let by_hits = self.averages.memory_throughput.is
             & self.averages.l2_hits.is_some_and(|hits| N::of(CACHE_HITS).at_most(hits))
             & self.averages.l2_throughput.is_some_and(|used| busy.at_most(used));
-        let may_be = !self.is_algorithmic & self.memory.is;
+        let may_be = !self.is_algorithmic & self.memory.is & math.at_most(memory);
         Maybe::when(may_be & (by_l2 | by_throughput | by_hits), || {
             let rest = || {
                 let hits = || N::word(Ground::CachedByHits);

@@ -88,6 +88,7 @@ macro_rules! quantities {
                         | Quantity::PipeXu
                         | Quantity::PipeLsu
                         | Quantity::SmImbalance
+                        | Quantity::SmActive
                         | Quantity::Peak(_)
                 )
             }
@@ -220,13 +221,13 @@ quantities! {
     LoadSectorEfficiency, "load_sector_efficiency", "1", false;
     /// Bytes used of each sector that global stores touch.
     StoreSectorEfficiency, "store_sector_efficiency", "1", false;
-    /// Sectors that global loads touch, over all sectors of L1.
+    /// Sectors that global loads touch, over all sectors of L1, or of L2 where bulk copies make these more.
     LoadSectorShare, "load_sector_share", "1", false;
-    /// Sectors that global stores touch, over all sectors of L1.
+    /// Sectors that global stores touch, over the same.
     StoreSectorShare, "store_sector_share", "1", false;
     /// Share of memory instructions that move at most 4 bytes per thread.
     NarrowLoadShare, "narrow_load_share", "1", false;
-    /// Sectors of local memory (spills, arrays indexed at run time) over all sectors of L1.
+    /// Sectors of local memory (spills, arrays indexed at run time), over the same.
     LocalSectorShare, "local_sector_share", "1", false;
     /// Requests to local memory that register spills cause, over all requests to local memory.
     SpillShare, "spill_share", "1", false;
@@ -293,6 +294,8 @@ quantities! {
     BlocksByWarps, "blocks_by_warps", "1", false;
     /// Time by which the busiest SM worked longer than the average one, over elapsed time.
     SmImbalance, "sm_imbalance", "1", false;
+    /// Share of elapsed cycles in which an SM had warps, at most, on average over the SMs.
+    SmActive, "sm_active", "1", false;
     /// Utilization of the FMA pipe (FP32, part of the integers).
     PipeFma, "pipe_fma", "1", false;
     /// Utilization of the ALU pipe (integers, logic, comparisons).

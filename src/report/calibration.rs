@@ -84,7 +84,10 @@ impl Calibrated<'_> {
             })
         };
         lines.extend(kernels(found.kernel, "5 or more launches"));
-        lines.extend(kernels(found.few_launches, "fewer launches"));
+        lines.extend(
+            kernels(found.few_launches, "fewer launches")
+                .map(|line| format!("{line}; few-launches is for {} on each side", Noise::FEW)),
+        );
         lines.extend(found.between.map(|between| {
             format!(
                 "{}s differ by {} (standard deviation over {} of them, beyond the noise of their runs)",

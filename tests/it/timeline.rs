@@ -422,7 +422,7 @@ fn idle_causes_and_steps_of_real_traces_are_those_of_their_events() {
     assert_eq!(
         times,
         // Inputs are copied 25 to 35 ms before the kernels of a step, beside those of the one before it.
-        [103_474_000, 113_065_000, 141_740_000, 105_346_000, 107_804_000, 141_277_000]
+        [103_474_000, 113_065_000, 140_636_000, 106_450_000, 107_804_000, 141_277_000]
     );
 }
 

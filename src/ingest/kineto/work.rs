@@ -30,6 +30,8 @@ pub(super) struct Named {
     transforms: bool,
     /// Joins tensors, up to 128 in one launch.
     joins: bool,
+    /// Is of a library for sparse matrices, whose work depends on what they hold.
+    is_sparse: bool,
 }
 
 impl Named {
@@ -60,6 +62,9 @@ impl Named {
             is_chunked,
             transforms: ["winograd", "fft2d"].iter().any(|part| name.contains(part)),
             joins: name.contains("CatArrayBatchedCopy"),
+            is_sparse: ["cusparse::", "rocsparse", "hipsparse"]
+                .iter()
+                .any(|part| head.contains(part)),
         }
     }
 }
@@ -142,6 +147,9 @@ impl<'a> Works<'a> {
 
     /// The work of each of the kernels of one call.
     pub(super) fn of(&mut self, call: u32, members: &[Member]) -> Vec<Judged> {
+        if members.iter().any(|one| one.named.is_sparse) {
+            return vec![(Work::default(), Pipe::Unstated); members.len()];
+        }
         let alone = members.iter().filter(|one| !one.named.kernel.gemm_helper).count() == 1;
         // Kernels that are called products come before those whose names say nothing.
         let number =
@@ -332,6 +340,23 @@ mod tests {
                 "void at::native::CatArrayBatchedCopy_vectorized<OpaqueType<{size}>, unsigned int, 3>(int)"
             );
             assert_eq!(Named::of(&name).stored, kind, "{name}");
+        }
+    }
+
+    #[test]
+    fn libraries_for_sparse_matrices_are_told_from_others() {
+        for (name, is_sparse) in [
+            (
+                "void cusparse::csrmm_v3_kernel<std::integral_constant<bool, false>, int, float>(int)",
+                true,
+            ),
+            ("void cusparse::load_balancing_kernel<unsigned int>(int)", true),
+            ("rocsparse::csrmmnn_row_split_kernel<256u, 64u, int, float>(bool)", true),
+            ("sm90_xmma_sparse_gemm_f16f16_f16f32_f32_tt_t_tilesize128x256x64", false),
+            ("void cusparseLt::dense_gemm(float)", false),
+            ("triton_tem_fused_addmm_spmm_7", false),
+        ] {
+            assert_eq!(Named::of(name).is_sparse, is_sparse, "{name}");
         }
     }
 

@@ -18,6 +18,7 @@ use crate::ingest::decimal::DecimalSign;
 use crate::ingest::json::{Json, Lines, damaged};
 use crate::ingest::rows::Row;
 use crate::ingest::{IngestError, Numerals, Reading, Sample};
+use crate::plain::json_alone;
 
 /// Bytes that are read from a file at once.
 const BUFFER: usize = 1 << 16;
@@ -179,7 +180,8 @@ impl<'de> Visitor<'de> for All<'_, '_, '_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<(), A::Error> {
         // As a text of its own: cells borrow from it.
         while let Some(row) = rows.next_element::<Box<RawValue>>()? {
-            let cells: Cells<'_> = serde_json::from_str(row.get()).map_err(A::Error::custom)?;
+            let cells: Cells<'_> = serde_json::from_str(row.get())
+                .map_err(|error| A::Error::custom(json_alone(&error)))?;
             self.0.row(&cells).map_err(|error| {
                 self.0.stopped = Some(error);
                 A::Error::custom("stopped")

@@ -20,6 +20,7 @@ use crate::ingest::decimal::{Content, DecimalSign, Evidence, Verdict};
 use crate::ingest::json::{Json, Lines, damaged};
 use crate::ingest::rows::Row;
 use crate::ingest::{IngestError, Numerals, Reading};
+use crate::plain::json_alone;
 
 /// Bytes that are read from a file at once.
 const BUFFER: usize = 1 << 16;
@@ -248,7 +249,8 @@ impl Cells<'_> {
             let start = self.text.len();
             if let Some(column) = column {
                 self.is_text[column] = value.get().starts_with('"');
-                self.value(value.get(), false).map_err(A::Error::custom)?;
+                self.value(value.get(), false)
+                    .map_err(|error| A::Error::custom(json_alone(&error)))?;
                 let is_number = |(at, _): &(usize, Content)| *at == column;
                 if self.sign == DecimalSign::Comma
                     && !self.is_text[column]
@@ -264,7 +266,7 @@ impl Cells<'_> {
                 let mut inner = Deserializer::from_str(value.get());
                 Inner { cells: self, path: &path }
                     .deserialize(&mut inner)
-                    .map_err(A::Error::custom)?;
+                    .map_err(|error| A::Error::custom(json_alone(&error)))?;
             }
         }
         Ok(())

@@ -96,8 +96,8 @@ const AROUND_CONVOLUTIONS: [&str; 21] = [
     "execute_split_k",
 ];
 
-/// Whole convolutions: those `PyProf` lists in `conv.py`, and what cuDNN has used since.
-const CONVOLUTIONS: [&str; 22] = [
+/// Whole convolutions: those `PyProf` lists in `conv.py`, what cuDNN has used since, and MIOpen's on matrix units.
+const CONVOLUTIONS: [&str; 23] = [
     "884cudnn",
     "1688cudnn",
     "scudnn",
@@ -120,22 +120,19 @@ const CONVOLUTIONS: [&str; 22] = [
     "cutlass",
     "sgemm",
     "gcgemm",
+    "_gtcx",
 ];
 
-/// Kernels that finish or feed a matrix product, or multiply sparse matrices, whose work their sizes do not tell.
+/// Kernels that finish or feed a matrix product.
 ///
-/// `epilogue` and `globalKernel` are cuBLASLt's bias and activation, `PostGSU` the sum of a product that Tensile has split.
-const AROUND_PRODUCTS: [&str; 10] = [
+/// The last ones are cuBLASLt's bias and activation, and the sum of a product that Tensile has split.
+const AROUND_PRODUCTS: [&str; 6] = [
     "splitKreduce",
     "reduce_1Block",
     "execute_split_k",
     "epilogue::impl",
     "globalKernel",
     "PostGSU",
-    "cusparse",
-    "csrmm",
-    "coomm",
-    "spmm",
 ];
 
 /// Digits of the shapes of matrix instructions, longest first.
@@ -189,7 +186,9 @@ impl Kernel {
             .map(|(precision, _)| precision)
             // The names of cuDNN's attention have the type of its instructions for both halves.
             .or_else(|| named_type(&head).filter(|_| !has("native_sdpa")))
-            .or_else(|| instruction.and_then(|found| implied_type(found, &head)));
+            .or_else(|| instruction.and_then(|found| implied_type(found, &head)))
+            // Elsewhere `fp32` is the type of sums.
+            .or_else(|| (has("_gtcx") && has("_fp32_")).then_some(Precision::Fp32));
         let around = |parts: &[&str]| parts.iter().any(|part| has(part));
         Self {
             engine,
@@ -314,6 +313,7 @@ fn names_matrix_unit(word: &str) -> bool {
         "tensorop" | "hmma" | "imma" | "dmma" | "wmma" | "wgmma" | "hgmma" | "qgmma" | "igmma"
     ) || shaped("tensor")
         || word.starts_with("warpgroupsize")
+        || shaped("gtcx")
         || word == "nvjet"
 }
 
@@ -506,6 +506,8 @@ mod tests {
             ("Cijk_Alik_Bljk_SB_Bias_AS_SAV_UserArgs_MT64x16x32_MI16x16x1_SN", "fp32_matrix"),
             ("Cijk_Ailk_Bljk_SB_MT64x64x16_SE_K1", "fp32_vector"),
             ("Cijk_Ailk_Bljk_F8BS_BH_MT256x256x64_MI16x16x1_SN", "fp8_matrix"),
+            ("igemm_fwd_gtcx3_nhwc_fp16_bx0_ex0_bt256x128x32_wt32x32x8_ws1x1.kd", "fp16_matrix"),
+            ("igemm_wrw_gtcx2_nhwc_fp32_bx0_ex1_bt256x64x16_wt32x32x2.kd", "fp32_matrix"),
         ] {
             assert_eq!(pipe(name), expected, "{name}");
         }

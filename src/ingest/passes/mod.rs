@@ -12,7 +12,7 @@ mod place;
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 pub(super) use formula::Formula;
@@ -60,7 +60,8 @@ impl Pass {
         self.counters.iter().chain(&self.unused)
     }
 
-    /// Adds the counters of another pass to launches that are the same, given as places here and there.
+    /// Adds the counters of another pass to launches that are the same, given as places here and there, and its other
+    /// launches, which further passes may have.
     fn take(&mut self, other: &Self, pairs: &[(usize, usize)]) {
         let mut place = |name: &String| {
             self.counters.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -79,6 +80,11 @@ impl Pass {
                 }
             }
         }
+        let paired: HashSet<usize> = pairs.iter().map(|(_, there)| *there).collect();
+        let rest = other.launches.iter().enumerate().filter(|(at, _)| !paired.contains(at));
+        self.launches.extend(rest.map(|(_, (row, values))| {
+            (*row, values.iter().map(|(counter, value)| (places[*counter], *value)).collect())
+        }));
     }
 
     fn place(&self, counter: &String) -> Option<usize> {
@@ -215,35 +221,39 @@ fn join_passes(profile: &mut Profile, passes: &mut [Pass], is_gone: &mut [bool])
             let later: Vec<usize> =
                 same.iter().copied().filter(|at| *at > host && !is_joined[*at]).collect();
             let others = nearest(profile, passes, host, &later, nearness);
-            let Some((donor, pairs)) = others.first() else { continue };
             // Ranks have the same counters: whose pass it is shows where only one of them is near.
             let is_left = |at: &usize| *at != host && !is_joined[*at];
             let rivals: Vec<usize> =
                 alike[group_of[host]].iter().copied().filter(is_left).collect();
-            let is_rival =
-                |(rival, _): &(usize, _)| nearness(*rival, *donor) >= nearness(host, *donor);
-            let is_clear = others.len() == 1
-                && !nearest(profile, passes, *donor, &rivals, nearness).iter().any(is_rival);
-            if !is_clear {
+            let has_rival = |donor: usize| {
+                let is_rival =
+                    |(rival, _): &(usize, _)| nearness(*rival, donor) >= nearness(host, donor);
+                nearest(profile, passes, donor, &rivals, nearness).iter().any(is_rival)
+            };
+            if others.is_empty() {
+                continue;
+            }
+            if are_of_one_launch(&others) || others.iter().any(|(donor, _)| has_rival(*donor)) {
                 unclear.extend(later);
                 continue;
             }
-            let (donor, pairs) = (*donor, pairs.clone());
-            for (here, there) in &pairs {
-                let (row, from) =
-                    (passes[host].launches[*here].0, passes[donor].launches[*there].0);
-                give(profile, row, from);
-                is_gone[from] = true;
+            for (donor, pairs) in others {
+                for (here, there) in &pairs {
+                    let (row, from) =
+                        (passes[host].launches[*here].0, passes[donor].launches[*there].0);
+                    give(profile, row, from);
+                    is_gone[from] = true;
+                }
+                // Hosts come first.
+                let (before, after) = passes.split_at_mut(donor);
+                before[host].take(&after[0], &pairs);
+                is_joined[donor] = true;
+                merged += 1;
+                if merged <= NAMED {
+                    profile.notes.push(words(profile, &passes[host], &passes[donor], pairs.len()));
+                }
+                joined.push(donor);
             }
-            // Hosts come first.
-            let (before, after) = passes.split_at_mut(donor);
-            before[host].take(&after[0], &pairs);
-            is_joined[donor] = true;
-            merged += 1;
-            if merged <= NAMED {
-                profile.notes.push(words(profile, &passes[host], &passes[donor], pairs.len()));
-            }
-            joined.push(donor);
         }
         if !joined.is_empty() {
             is_host[host] = true;
@@ -300,7 +310,15 @@ fn is_of_ncu(profile: &Profile, row: usize) -> bool {
     source.is_some_and(|source| source.profiler == Profiler::NsightCompute)
 }
 
-/// Which of these passes fit one and are nearest to it by their folders, with the launches that are the same.
+/// Whether some of these passes have the same launch of a host.
+fn are_of_one_launch(found: &[(usize, Vec<(usize, usize)>)]) -> bool {
+    let mut taken = HashSet::new();
+    let mut launches = found.iter().flat_map(|(_, pairs)| pairs);
+    launches.any(|(here, _)| !taken.insert(*here))
+}
+
+/// Which of these passes fit one and are nearest to it by their folders, with the launches that are the same: parts of
+/// one pass, or two of which the choice is not clear.
 fn nearest(
     profile: &Profile,
     passes: &[Pass],
@@ -313,8 +331,7 @@ fn nearest(
     let mut found: Vec<(usize, Vec<(usize, usize)>)> = Vec::new();
     for other in others {
         let one = &passes[other];
-        // Two are enough to see that the choice is not clear.
-        if found.len() > 1 {
+        if found.len() > 1 && are_of_one_launch(&found) {
             break;
         }
         if found.first().is_some_and(|(first, _)| nearness(host, *first) > nearness(host, other)) {

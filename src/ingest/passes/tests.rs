@@ -70,6 +70,47 @@ fn a_sum_over_counters_of_two_passes_is_there() {
     }
 }
 
+/// The first pass broke off after a dispatch: the others have the second one together.
+#[test]
+fn launches_that_the_first_pass_lacks_are_joined_with_each_other() {
+    let instructions = pass(6, [2000, 15000], &[("SQ_INSTS_VALU_ADD_F32", [5, 50])]);
+    let (fetch, write) = (fetch(7), write(8));
+    let cut = instructions.lines().take(2).collect::<Vec<_>>().join("\n") + "\n";
+    for files in [
+        [("pmc_1/c.csv", &*cut), ("pmc_2/c.csv", &*fetch), ("pmc_3/c.csv", &*write)],
+        [("pmc_1/c.csv", &fetch), ("pmc_2/c.csv", &cut), ("pmc_3/c.csv", &write)],
+    ] {
+        let found = of(&files);
+        assert_eq!(
+            all(&found, Quantity::DramBytes),
+            [Some(4096.0), Some(40960.0)],
+            "{:?}",
+            found.notes
+        );
+    }
+}
+
+/// Parts of one pass have other launches of the run.
+#[test]
+fn parts_of_a_pass_join_the_run_that_has_all() {
+    let (fetch, write) = (fetch(7), write(8));
+    let lines: Vec<&str> = write.lines().collect();
+    let [one, two] = [1, 2].map(|at| format!("{}\n{}\n", lines[0], lines[at]));
+    for files in [
+        [("a.csv", &*fetch), ("b.csv", &*one), ("c.csv", &*two)],
+        [("a.csv", &*fetch), ("c.csv", &*two), ("b.csv", &*one)],
+    ] {
+        let found = of(&files);
+        assert_eq!(
+            all(&found, Quantity::DramBytes),
+            [Some(4096.0), Some(40960.0)],
+            "{:?}",
+            found.notes
+        );
+        assert!(found.checks.is_empty(), "{:?}", found.checks);
+    }
+}
+
 /// Both passes in one table, one behind the other; and at the same times, which say nothing of copies.
 #[test]
 fn passes_are_told_apart_by_process_and_counters() {

@@ -43,6 +43,7 @@ pub(in crate::ingest) struct Ran<D> {
 /// What was launched in a step.
 #[derive(Debug, Clone, Copy)]
 struct Launched {
+    /// Start of the first work that did not run ahead.
     start: i64,
     /// Start of the first kernel, and the end of the last.
     kernels: Option<(i64, i64)>,
@@ -65,11 +66,10 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
         .collect();
     let ended = ended(&annotated, &work);
     work.retain(|(at, one)| one.called < annotated[*at].end || !ended.contains(&(one.device, *at)));
-    for (at, one) in work {
-        let Work { start, end, .. } = one;
-        let new = Launched { start, kernels: None, end, launches: 0 };
-        let step = found.entry((one.device, at)).or_insert(new);
-        step.start = step.start.min(start);
+    for (at, one) in &work {
+        let Work { start, end, .. } = *one;
+        let new = Launched { start: i64::MAX, kernels: None, end, launches: 0 };
+        let step = found.entry((one.device, *at)).or_insert(new);
         if one.is_kernel {
             let (first, last) = step.kernels.unwrap_or((start, end));
             step.kernels = Some((first.min(start), last.max(end)));
@@ -77,7 +77,8 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
         step.end = step.end.max(end);
         step.launches += u64::from(one.is_kernel);
     }
-    let found: Vec<_> = found.into_iter().collect();
+    let mut found: Vec<_> = found.into_iter().collect();
+    begin(&mut found, &work);
     let mut steps = Vec::with_capacity(found.len());
     for of_device in found.chunk_by(|((one, _), _), ((other, _), _)| one == other) {
         let launched: Vec<&Launched> = of_device.iter().map(|(_, step)| step).collect();
@@ -98,25 +99,47 @@ pub(in crate::ingest) fn steps<D: Copy + Ord>(
     steps
 }
 
-/// Where the steps of a device begin: with the first work of each, or, where copies are issued ahead, with its first
-/// kernel. `None` where a step begins before the one before it even so: then they do not split the work of the device.
+/// Sets where steps begin: with their first work, but not with a copy that is issued ahead, which begins before the
+/// kernels of the step before it have ended. Before the first step nobody knows; it is taken for one of the others.
+fn begin<D: Copy + Ord>(found: &mut [((D, usize), Launched)], work: &[(usize, Work<D>)]) {
+    let mut ahead: BTreeSet<D> = BTreeSet::new();
+    let mut firsts = Vec::new();
+    for (at, one) in work {
+        let Ok(place) = found.binary_search_by_key(&(one.device, *at), |(key, _)| *key) else {
+            continue;
+        };
+        let before = place.checked_sub(1).map(|before| found[before]);
+        let before = before.filter(|((device, _), _)| *device == one.device);
+        let is_first = before.is_none();
+        let ended = before.and_then(|(_, step)| step.kernels).map(|(_, last)| last);
+        let step = &mut found[place].1;
+        let leads = step.kernels.is_some_and(|(first, _)| one.start < first);
+        if leads && is_first {
+            firsts.push((place, one));
+        } else if leads && ended.is_some_and(|ended| one.start < ended) {
+            ahead.insert(one.device);
+        } else {
+            step.start = step.start.min(one.start);
+        }
+    }
+    for (place, one) in firsts.into_iter().filter(|(_, one)| !ahead.contains(&one.device)) {
+        let step = &mut found[place].1;
+        step.start = step.start.min(one.start);
+    }
+}
+
+/// Where the steps of a device begin, or their first kernels. `None` where a step begins before the one before it even so:
+/// then they do not split the work of the device.
 fn starts(steps: &[&Launched]) -> Option<Vec<i64>> {
     let of = |start: fn(&Launched) -> i64| steps.iter().map(|step| start(step)).collect();
     let of_work: Vec<i64> = of(|step| step.start);
     let of_kernels = of(|step| step.kernels.map_or(step.start, |(first, _)| first));
-    // A copy that begins before the kernels of the step before it have ended is issued ahead, in however few steps.
-    let is_ahead = |pair: &[&Launched]| {
-        let ended = pair[0].kernels.is_none_or(|(_, last)| last <= pair[1].start);
-        !ended && pair[1].kernels.is_some_and(|(first, _)| pair[1].start < first)
-    };
-    let runs_ahead = steps.windows(2).any(is_ahead);
     let end = steps.last()?.end;
     let splits = |starts: &Vec<i64>| {
         let is_before_end = starts.last().is_some_and(|start| *start < end);
         is_before_end && starts.is_sorted_by(|one, next| one < next)
     };
-    let work = Some(of_work).filter(|_| !runs_ahead);
-    work.into_iter().chain([of_kernels]).find(splits)
+    [of_work, of_kernels].into_iter().find(splits)
 }
 
 /// The steps behind whose annotations a device was given kernels that are of no step; none where most steps have some.
@@ -184,6 +207,11 @@ mod tests {
         // The input of the third step is copied while the first one computes.
         assert_eq!(ran(&[&kernels[..], &[(20, 120, 130, false)]].concat()), split);
         assert_eq!(ran(&[&kernels[..], &[(20, 290, 295, false)]].concat()), split);
+        // So is that of the first step, where others are.
+        let first = [kernels[0], kernels[1], kernels[2], (1, 50, 60, false), (12, 120, 130, false)];
+        assert_eq!(ran(&first), split);
+        let alone = [kernels[0], kernels[1], kernels[2], (1, 50, 60, false)];
+        assert_eq!(ran(&alone)[0], (1, 50, 200, 1));
         // A step begins with its copy where none runs ahead.
         let later = [kernels[0], kernels[1], (21, 320, 400, true), (20, 305, 310, false)];
         assert_eq!(ran(&later)[1..], [(2, 200, 305, 1), (3, 305, 400, 1)]);

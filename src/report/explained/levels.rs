@@ -1,7 +1,7 @@
 //! What lies between measured and ideal time: the levels of the memory hierarchy, waves, structure.
 
 use super::{Lines, time};
-use crate::analysis::{Binding, Explanation, Kernel};
+use crate::analysis::{Binding, Explanation, Kernel, State};
 use crate::report::view;
 use crate::roofline;
 use crate::units::Seconds;
@@ -55,8 +55,10 @@ pub(super) fn way(lines: &mut Lines, kernel: &Kernel, roofline_time: Seconds, st
     let floor = structural.min(measured).max(roofline_time.min(measured));
     let share = |time: Seconds| view::percent(time / measured);
     // Launch by launch where the savings are counted; where no certain cause was found they are not.
-    let (better, unproven) = if kernel.is_winnable {
+    let (better, unproven) = if kernel.has_savings() {
         (kernel.savings.min(measured), "")
+    } else if kernel.state == State::Waived {
+        (measured - floor, ", waived and so not in the savings")
     } else {
         (measured - floor, ", unproven and so not in the savings")
     };

@@ -375,7 +375,11 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                     crate::analysis::NEAR,
                     time(kernel.savings_high),
                     if kernel.may_need_less() { "what is certainly needed" } else { "E" }
-                ) + if kernel.is_winnable { "" } else { "; 0, because no certain cause was found" },
+                ) + match (kernel.state, kernel.is_winnable) {
+                    (State::Waived, _) => "; 0, because it is waived",
+                    (_, true) => "",
+                    (_, false) => "; 0, because no certain cause was found",
+                },
             );
             lines.add(
                 "run speedup",

@@ -128,7 +128,7 @@ impl Roofline {
             if self.roofs.iter().any(|roof| roof.achievable.is_some())
                 && let Some(last) = legend.last_mut()
             {
-                let text = "dashed: achievable in published benchmarks".to_owned();
+                let text = "dashed: achievable rates".to_owned();
                 last.push((Key::Line(Tone::Faint, Stroke::Dashed), text));
             }
             legend.append(&mut caption.legend);

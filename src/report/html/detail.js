@@ -14,7 +14,7 @@ function wayBar(k) {
   /** @type {[string, number, string][]} */
   const parts = [["roofline", ideal, "roofline time"], ["gap", shape, K.roofline_is_lower_bound[k] ? "launches, grid, usual share of a roof, not counted" : "launches, grid, usual share of a roof"]];
   // Numbers of six digits add up to a little more or less than their sum.
-  if (rest > measured * 1e-4) parts.push(["unproven", rest, "further gap, savings unproven"]);
+  if (rest > measured * 1e-4) parts.push(["unproven", rest, `further gap, ${stateOf(k)[0] === "waived" ? "waived" : "savings unproven"}`]);
   if (won > 0 || parts.length < 3) parts.push(["savings", won, "savings"]);
   let from = 0;
   const bar = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "stack way", role: "img", "aria-label": parts.map(([, time, what]) => `${percent(time / measured)} ${what}`).join(", ") });
@@ -159,7 +159,10 @@ function verdictLines(lines, k) {
     lines.add("structural", seconds(K.structural_s[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle multiprocessors and what was not counted included`);
   }
   if (K.savings_s[k] != null && K.structural_s[k] != null) {
-    lines.add("savings", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof or unit asks for) and ${seconds(K.savings_high_s[k])} (T above ${mayNeedLess(k) ? "what is certainly needed" : "E"})`);
+    const isWaived = stateOf(k)[0] === "waived";
+    const isLeft = K.savings_s[k] === 0 && K.judged_s[k] > K.structural_s[k] * 1.0001;
+    const why = isWaived ? "; 0, because it is waived" : isLeft ? "; 0, because no certain cause was found" : "";
+    lines.add("savings", seconds(K.savings_s[k]), `T above structural, launch by launch; between ${seconds(K.savings_low_s[k])} (T above ${DATA.near}× the most that any roof or unit asks for) and ${seconds(K.savings_high_s[k])} (T above ${mayNeedLess(k) ? "what is certainly needed" : "E"})${why}`);
     lines.add("run speedup", factor(K.run_speedup[k]), "total ÷ (total − savings)");
     if (K.coverage[k] != null) lines.add("cumulative", percent(K.coverage[k]), "of all savings, with the kernels ranked before it");
   }

@@ -39,11 +39,11 @@ pub(in crate::report) struct TotalsDocument {
     run_speedup: Option<f64>,
     /// Measured time that the model does not cover.
     not_judged_s: f64,
-    /// Time of the kernels whose verdict is certain.
+    /// Part of `judged_s` of kernels whose verdict is certain.
     certain_s: f64,
-    /// Time of the kernels whose verdict is likely.
+    /// The same where it is likely.
     likely_s: f64,
-    /// Time of the kernels whose verdict is possible.
+    /// The same where it is possible.
     possible_s: f64,
     /// Time measured while kernels were instrumented; in no other sum.
     instrumented_s: f64,

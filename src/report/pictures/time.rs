@@ -166,25 +166,29 @@ pub(super) fn categories(report: &Report<'_>) -> BarFigure {
 pub(super) fn savings(report: &Report<'_>) -> BarFigure {
     let analysis = report.analysis;
     let all = || analysis.kernels.iter().filter(|kernel| kernel.coverage.is_some());
-    let total: f64 = all().map(|kernel| kernel.savings.get()).sum();
+    let totals = &analysis.totals;
     let mut saved = 0.0;
     let rows = all().take(report.top).map(|kernel| {
         let from = saved;
         saved += kernel.savings.get();
         let segments = vec![Segment { from, to: saved, look: SAVINGS }];
-        let note = format!("{}, cumulative {}", si(saved - from, "s"), percent(saved / total));
+        // Of all savings of the run, also where some of its kernels are left out.
+        let covered = kernel.coverage.map(|share| format!(", cumulative {}", percent(share)));
+        let note = format!("{}{}", si(saved - from, "s"), covered.unwrap_or_default());
         Row { label: label(kernel), segments, before: None, note }
     });
     let rows: Vec<Row> = rows.collect();
-    let of_run = percent(total / analysis.totals.measured.get());
+    let known = totals.measured > Seconds::ZERO;
+    let of_run =
+        if known { format!(" ({})", percent(totals.share(totals.savings))) } else { String::new() };
     let more = all().count() - rows.len();
     BarFigure {
         caption: Caption {
             title: format!("Potential savings: {}", run(report, devices(report))),
             subtitle: format!(
-                "{} of {} GPU time ({of_run})",
-                si(total, "s"),
-                si(analysis.totals.measured.get(), "s")
+                "{} of {} GPU time{of_run}",
+                si(totals.savings.get(), "s"),
+                if known { si(totals.measured.get(), "s") } else { "unknown".to_owned() }
             ),
             legend: Vec::new(),
             notes: vec!["Each bar begins where the one above it ends.".to_owned()],

@@ -60,7 +60,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let measured = subject.get(Quantity::PipeFp64);
     let used = measured.into_iter().chain(subject.roof_of(Pipe::Fp64Vector)).reduce(f64::max);
     let used =
-        used.ok_or(Missing("sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"))?;
+        used.ok_or(Missing("sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_elapsed"))?;
     if used < subject.threshold(&BUSY) {
         return Ok(None);
     }

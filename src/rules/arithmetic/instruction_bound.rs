@@ -99,8 +99,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let idle = if is_idle { "; tensor cores are idle" } else { "" };
     let percent = used * 100.0;
     let finding = if issue.is_some() {
-        let next = pipe.map_or(memory, |(_, used)| used.max(memory).min(percent / 100.0));
-        let saved = roofline::next_bottleneck(subject.time(), used, LEFT, next);
+        // Pipes and memory count elapsed cycles.
+        let filled = subject.issue().unwrap_or(used);
+        let next = pipe.map_or(memory, |(_, used)| used.max(memory)).min(filled);
+        let saved = roofline::next_bottleneck(subject.time(), filled, LEFT, next);
         let stake = Stake { low: Seconds::ZERO, high: saved, estimator: "next-bottleneck" };
         let message = format!(
             "instructions fill {percent:.0}% of the issue slots{memory_words}{beside}{idle}"

@@ -42,7 +42,7 @@ const USED: Threshold =
 
 fn check(subject: &Subject<'_>) -> Judgment {
     let Some((pipe, used)) = subject.busiest_pipe() else {
-        return Err(Missing("sm__inst_executed_pipe_*.avg.pct_of_peak_sustained_active"));
+        return Err(Missing("sm__inst_executed_pipe_*.avg.pct_of_peak_sustained_elapsed"));
     };
     let busy = subject.threshold(&USED);
     if used < busy {

@@ -64,7 +64,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         let measured = subject.get(pipe);
         let used = measured.into_iter().chain(instructions).reduce(f64::max);
         let used =
-            used.ok_or(Missing("sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"))?;
+            used.ok_or(Missing("sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed"))?;
         if used < subject.threshold(&USED) {
             continue;
         }

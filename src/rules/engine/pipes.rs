@@ -29,37 +29,37 @@ pub(in crate::rules) const PIPES: [Measured; 7] = [
     Measured {
         quantity: Quantity::PipeFma,
         name: "FMA",
-        metric: "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+        metric: "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed",
         computes: true,
     },
     Measured {
         quantity: Quantity::PipeFp64,
         name: "FP64",
-        metric: "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active",
+        metric: "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_elapsed",
         computes: true,
     },
     Measured {
         quantity: Quantity::PipeFp16,
         name: "FP16",
-        metric: "sm__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_active",
+        metric: "sm__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_elapsed",
         computes: true,
     },
     Measured {
         quantity: Quantity::PipeAlu,
         name: "ALU",
-        metric: "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+        metric: "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_elapsed",
         computes: false,
     },
     Measured {
         quantity: Quantity::PipeXu,
         name: "XU",
-        metric: "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active",
+        metric: "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed",
         computes: false,
     },
     Measured {
         quantity: Quantity::PipeLsu,
         name: "load/store",
-        metric: "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
+        metric: "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed",
         computes: false,
     },
 ];
@@ -82,8 +82,8 @@ const WHOLE: f64 = 0.9;
 /// A pipe hardly faster than the present one wins nothing, such as TF32 on GeForce.
 const FASTER: f64 = 1.1;
 
-/// Speed-of-light of the multiprocessors counts elapsed cycles, that of a pipe active ones: only a
-/// clear excess tells of another busy pipe.
+/// That of a pipe may count active cycles, where an export has no others, and comes from another pass: only a clear excess
+/// over it tells of another busy pipe.
 const OTHER_PIPE: f64 = 0.02;
 
 /// What tensor cores would do for a product.
@@ -260,7 +260,7 @@ impl Subject<'_> {
         let memory = [Quantity::L1Throughput, Quantity::L2Throughput, Quantity::DramThroughput];
         let pipes = PIPES.iter().map(|known| known.quantity).filter(|known| *known != pipe);
         let others = pipes.chain(memory).filter_map(|quantity| self.get(quantity));
-        let issue = self.get(Quantity::IssueActive).unwrap_or(0.0);
+        let issue = self.issue().unwrap_or(0.0);
         // Busier than all pipes, and not by its issue slots: by a pipe that was not measured.
         let sm = self.get(Quantity::SmThroughput);
         let sm = sm.filter(|sm| *sm > used + OTHER_PIPE && *sm > issue + OTHER_PIPE);

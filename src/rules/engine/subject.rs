@@ -168,6 +168,11 @@ impl<'a> Subject<'a> {
         self.get(quantity).ok_or(Missing(metric))
     }
 
+    /// Share of elapsed cycles in which the schedulers issued, as far as it is known when SMs had warps.
+    pub(in crate::rules) fn issue(&self) -> Option<f64> {
+        Some(self.get(Quantity::IssueActive)? * self.get(Quantity::SmActive).unwrap_or(1.0))
+    }
+
     /// Speed-of-light of a unit.
     ///
     /// # Errors
@@ -356,12 +361,15 @@ impl<'a> Subject<'a> {
         let device = self.device()?;
         let rated = device.need_peak(work.pipe).map_err(|_| Missing("peak of the pipe"))?;
         let scale = work.peak().map_or(1.0, |peak| peak / rated);
+        // Of two pipes good kernels reach two shares.
+        let share = |pipe: Pipe| self.ran().achievable_math(pipe);
+        let reached = if self.has_achievable_roofs() { share(to) / share(work.pipe) } else { 1.0 };
         let ran_at_own_clock =
             self.analysis.ceilings != CeilingSet::Spec && self.get(Quantity::SmClock).is_some();
         let clocks = device.clock_of(work.pipe).zip(device.clock_of(to));
         let clocks = clocks.filter(|_| ran_at_own_clock).map_or(1.0, |(here, there)| here / there);
         let peak = device.need_peak(to).map_err(|_| Missing("peak of the other pipe"))?;
-        Ok(peak * (scale * clocks))
+        Ok(peak * (scale * clocks * reached))
     }
 
     /// A finding of the rule, with what a cure would bring, capped by the kernel's gap.

@@ -15,7 +15,7 @@ pub(super) struct Side {
     pub(super) sectors: Option<f64>,
     /// Share of the bytes of these sectors that is used.
     pub(super) used: Option<f64>,
-    /// Its sectors over all sectors of L1.
+    /// Its sectors over all.
     pub(super) share: Option<f64>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn efficiency(sides: &[Side; 2]) -> Option<f64> {
     (whole > 0.0).then(|| 1.0 - (wasted / whole).clamp(0.0, 1.0))
 }
 
-/// Share of all sectors of L1 that global accesses touch and do not need, if their shares are known.
+/// Share of all sectors that global accesses touch and do not need, if their shares are known.
 pub(super) fn wasted(sides: &[Side; 2]) -> Option<f64> {
     let of = |side: &Side| Some(side.share? * (1.0 - side.efficiency().unwrap_or(1.0)));
     Some(of(&sides[0])? + of(&sides[1])?)

@@ -84,7 +84,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence(format!("sectors per request, global {word}"), sectors, "1")
         .evidence("sectors needed by a full, aligned warp", ideal, "1")
         .evidence_if("used share of each sector", used, "1")
-        .evidence_if(format!("sectors of global {word} over all of L1"), side.share, "1")
+        .evidence_if(format!("sectors of global {word} over all"), side.share, "1")
         .evidence("bytes per thread, if the warp is full", ideal, "B")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
     Ok(Some(finding.next("align the start of each row to 128 bytes, and measure again")))

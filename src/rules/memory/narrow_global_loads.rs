@@ -58,7 +58,7 @@ const SECTORS: std::ops::RangeInclusive<f64> = 0.9..=4.4;
 /// Share of its peak from which device memory limits, however it is asked.
 const SATURATED: f64 = 0.80;
 
-const PIPE_METRIC: &str = "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active";
+const PIPE_METRIC: &str = "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed";
 
 const STALL_METRIC: &str = "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio";
 

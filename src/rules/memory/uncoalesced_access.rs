@@ -92,7 +92,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("L2 hit rate", subject.get(Quantity::L2HitRate), "1");
     let finding = sides.iter().fold(finding, |finding, side| {
         let requests = format!("sectors per request, global {}", side.word);
-        let share = format!("sectors of global {} over all of L1", side.word);
+        let share = format!("sectors of global {} over all", side.word);
         finding.evidence_if(requests, side.sectors, "1").evidence_if(share, side.share, "1")
     });
     let next = if is_transpose(subject) {

@@ -58,6 +58,8 @@ const EXPOSED: Threshold = Threshold::new(
 /// Time in which GPUs communicate and do not compute: kernels of communication run, or nothing but copies between devices.
 struct Exposed {
     time: Seconds,
+    /// Part of it that is of copies.
+    copies: Seconds,
     span: Seconds,
     /// The GPUs that it is of.
     gpus: usize,
@@ -67,10 +69,16 @@ impl Exposed {
     /// That of the GPUs which have it for this part of their span.
     fn of(run: &Run<'_>, least: f64) -> Option<Self> {
         let timelines = run.analysis.timelines.iter();
-        let waits = timelines.map(|one| Self { time: alone(one), span: one.span, gpus: 1 });
+        let waits = timelines.map(|one| Self {
+            time: alone(one),
+            copies: copies(one),
+            span: one.span,
+            gpus: 1,
+        });
         let waits = waits.filter(|one| one.span > Seconds::ZERO && one.time / one.span >= least);
         waits.reduce(|one, two| Self {
             time: one.time + two.time,
+            copies: one.copies + two.copies,
             span: one.span + two.span,
             gpus: one.gpus + two.gpus,
         })
@@ -89,8 +97,12 @@ impl Exposed {
 
 /// Time of one GPU.
 fn alone(timeline: &Timeline) -> Seconds {
-    let copies = timeline.copies.as_ref().map_or(Seconds::ZERO, |copies| copies.peers_alone);
-    timeline.exposed_communication + copies
+    timeline.exposed_communication + copies(timeline)
+}
+
+/// Part of it with nothing but copies between devices.
+fn copies(timeline: &Timeline) -> Seconds {
+    timeline.copies.as_ref().map_or(Seconds::ZERO, |copies| copies.peers_alone)
 }
 
 fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
@@ -120,7 +132,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
         None => format!("communication: {words}"),
         Some(exposed) => {
             let (time, share) = (si(exposed.time, "s"), exposed.share(run));
-            format!("{time} of exposed communication ({share}); in all {words}")
+            // A timeline counts exposed copies apart from communication.
+            let copies =
+                if exposed.copies > Seconds::ZERO { " and copies between devices" } else { "" };
+            format!("{time} of exposed communication{copies} ({share}); in all {words}")
         }
     };
     let mut finding = links

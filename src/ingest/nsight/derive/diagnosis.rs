@@ -286,10 +286,26 @@ impl Deriver<'_, '_, '_> {
     /// few SMs work, or some longer than others, a pipe may be full while they do and idle for most of the time.
     fn pipes(&mut self) {
         let raw = self.raw;
+        let is_there =
+            |used: &Used| [used.elapsed.0, used.active.0].iter().any(|one| raw.get(*one).is_some());
+        if !PIPES.iter().any(is_there) {
+            return;
+        }
         let elapsed = raw.get(Raw::SmCycles).or_else(|| raw.get(Raw::SmCyclesMax));
-        // The same instructions over two numbers of cycles are their quotient, too.
-        let working = share(raw.get(Raw::SmActiveAvg), elapsed)
-            .or_else(|| share(raw.get(Raw::IpcElapsed), raw.get(Raw::IpcActive)));
+        // The same instructions over two numbers of cycles are their quotient, too: at most, as they are rounded.
+        const HALF_DIGIT: f64 = 0.005;
+        let of_ipc = || {
+            let most = raw.get(Raw::IpcElapsed).map(|rate| rate + HALF_DIGIT);
+            share(most, raw.get(Raw::IpcActive).map(|rate| rate - HALF_DIGIT))
+        };
+        let counted = share(raw.get(Raw::SmActiveAvg), elapsed);
+        self.derived(Quantity::SmActive, counted, "sm__cycles_active.avg ÷ sm__cycles_elapsed");
+        let working = counted.or_else(of_ipc);
+        self.derived(
+            Quantity::SmActive,
+            working,
+            "at most sm__inst_executed.avg.per_cycle_elapsed ÷ ….per_cycle_active",
+        );
         for pipe in PIPES {
             self.measured(pipe.quantity, pipe.elapsed.0, pipe.elapsed.1);
             let active = raw.get(pipe.active.0).zip(working);
@@ -429,7 +445,8 @@ mod tests {
             rate("sm__inst_executed.avg.per_cycle_active", "0.5"),
             rate("sm__inst_executed.avg.per_cycle_elapsed", "0.01"),
         ];
-        check(&[used, rates[0], rates[1]], &is(0.9 * 0.02));
+        // At most 0.015 of 0.495.
+        check(&[used, rates[0], rates[1]], &is(0.9 * (0.015 / 0.495)));
     }
 
     #[test]

@@ -511,19 +511,3 @@ fn a_convolution_reads_what_its_filters_meet() {
         (2.0 * 8.0 * 4.0 * 36.0, 16.0 * 8.0 * 9.0, 2.0 * 16.0 * 4.0 * 36.0);
     assert_eq!(bytes, Some(4.0 * (input + filters + output)));
 }
-
-/// The work of a sparse matrix depends on what it holds.
-#[test]
-fn the_sizes_of_a_sparse_product_tell_no_work() {
-    let product = |kernel| {
-        let called = called("aten::mm", "[[64,16],[16,32]]", r#"["float","float"]"#, "");
-        work(&called, kernel)
-    };
-    assert_eq!(product("sgemm").0, Some(65_536.0));
-    for kernel in [
-        "void cusparse::csrmm_v3_kernel<std::integral_constant<bool, false>, int, float>(int)",
-        "void cusparse::coomm_v2_kernel<int, float>(int)",
-    ] {
-        assert_eq!(product(kernel), (None, None), "{kernel}");
-    }
-}
