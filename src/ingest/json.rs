@@ -103,7 +103,6 @@ impl<R: Read> Json<R> {
         let next = match (self.state, byte) {
             (State::Mark | State::Blank, b'N') => State::Missing(1),
             (State::Missing(1), b'a') => State::Missing(2),
-            (State::Missing(2), b'N') => State::Word,
             (State::Text, b'\\') => State::Escape,
             (State::Text, b'"') => State::Mark,
             (State::Text | State::Escape, _) | (_, b'"') => State::Text,

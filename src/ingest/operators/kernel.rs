@@ -96,7 +96,7 @@ const AROUND_CONVOLUTIONS: [&str; 21] = [
     "execute_split_k",
 ];
 
-/// Whole convolutions: those `PyProf` lists in `conv.py`, what cuDNN has used since, and MIOpen's on matrix units.
+/// Whole convolutions: those `PyProf` lists in `conv.py`, what cuDNN has used since, and `MIOpen`'s on matrix units.
 const CONVOLUTIONS: [&str; 23] = [
     "884cudnn",
     "1688cudnn",

@@ -285,6 +285,8 @@ impl Deriver<'_, '_, '_> {
     /// Utilization of the pipes: cycles in which a pipe worked, else instructions over the most. Of elapsed cycles: where a
     /// few SMs work, or some longer than others, a pipe may be full while they do and idle for most of the time.
     fn pipes(&mut self) {
+        /// By which instructions per cycle are rounded at most.
+        const HALF_DIGIT: f64 = 0.005;
         let raw = self.raw;
         let is_there =
             |used: &Used| [used.elapsed.0, used.active.0].iter().any(|one| raw.get(*one).is_some());
@@ -293,7 +295,6 @@ impl Deriver<'_, '_, '_> {
         }
         let elapsed = raw.get(Raw::SmCycles).or_else(|| raw.get(Raw::SmCyclesMax));
         // The same instructions over two numbers of cycles are their quotient, too: at most, as they are rounded.
-        const HALF_DIGIT: f64 = 0.005;
         let of_ipc = || {
             let most = raw.get(Raw::IpcElapsed).map(|rate| rate + HALF_DIGIT);
             share(most, raw.get(Raw::IpcActive).map(|rate| rate - HALF_DIGIT))
