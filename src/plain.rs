@@ -32,6 +32,7 @@ pub(crate) fn toml(text: &str, error: &toml::de::Error) -> Fault {
 }
 
 /// What is wrong in a JSON text, with line and column.
+#[cfg(feature = "gate")]
 pub(crate) fn json(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     let place = if line == 0 { String::new() } else { format!("line {line}, column {column}: ") };
