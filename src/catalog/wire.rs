@@ -254,7 +254,9 @@ impl TryFrom<String> for Lanes {
     fn try_from(text: String) -> Result<Self, String> {
         match pcie_bandwidth(&text) {
             Some(_) => Ok(Self(text)),
-            None => Err(format!("{text:?} is no generation with lanes, such as \"5.0 x16\"")),
+            None => {
+                Err(format!("{text:?} does not name a generation and lanes, such as \"5.0 x16\""))
+            }
         }
     }
 }
