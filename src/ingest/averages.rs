@@ -53,6 +53,11 @@ pub(super) fn join(profile: &mut Profile) {
         };
         let hosts: Vec<usize> =
             launches.get(&head.name).into_iter().flatten().copied().filter(fits).collect();
+        // Of several GPUs of a kind those of the same number, where both have numbers.
+        let number = |row: usize| profile.ordinal(profile.launches.head(row).device);
+        let is_of_gpu = |row: &&usize| number(**row).is_some() && number(**row) == number(donor);
+        let of_gpu: Vec<usize> = hosts.iter().filter(is_of_gpu).copied().collect();
+        let hosts = if of_gpu.is_empty() { hosts } else { of_gpu };
         let Some(first) = hosts.first() else { continue };
         let outcome = outcomes.entry(head.source).or_default();
         if hosts.iter().any(|row| profile.launches.run(*row) != profile.launches.run(*first)) {
@@ -123,4 +128,54 @@ fn notes(profile: &Profile, source: u16, outcome: &Outcome) -> Vec<String> {
         ));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Input, Options, read};
+    use crate::model::Quantity;
+
+    /// Two GPUs of a kind, of which the second did twice the work.
+    #[test]
+    fn metrics_of_each_gpu_join_its_own_launches() {
+        let launch = |start: u32, gpu: u32, number: u32| {
+            format!(
+                "{start}.0,100.0,100,1,1,128,1,1,32,0,0,,,,,\"Tesla P100-PCIE-16GB ({gpu})\",\"1\",\"7\",\"k(float*)\",{number}\n"
+            )
+        };
+        let trace = format!(
+            "==77== Profiling result:\n\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block Z\",\
+             \"Registers Per Thread\",\"Static SMem\",\"Dynamic SMem\",\"Size\",\"Throughput\",\"SrcMemType\",\"DstMemType\",\"Device\",\
+             \"Context\",\"Stream\",\"Name\",\"Correlation_ID\"\nms,us,,,,,,,,B,B,MB,GB/s,,,,,,,\n{}{}{}{}",
+            launch(1, 0, 1),
+            launch(1, 1, 2),
+            launch(2, 0, 3),
+            launch(2, 1, 4)
+        );
+        let metric = |gpu: u32, value: u32| {
+            format!(
+                "\"Tesla P100-PCIE-16GB ({gpu})\",\"k(float*)\",2,\"flop_count_sp\",\"d\",{value},{value},{value}\n"
+            )
+        };
+        let metrics = format!(
+            "==77== Metric result:\n\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric Description\",\"Min\",\"Max\",\"Avg\"\n{}{}",
+            metric(0, 1_000_000),
+            metric(1, 2_000_000)
+        );
+        let inputs = [("trace.csv", &*trace), ("metrics.csv", &metrics)];
+        let inputs: Vec<Input> =
+            inputs.iter().map(|(name, text)| Input::text(name, text)).collect();
+        let profile = read(&inputs, &Options::default()).unwrap();
+        let work: Vec<_> = profile
+            .iter()
+            .map(|one| {
+                let gpu = profile.ordinal(one.head.device).map(str::to_owned);
+                (gpu, one.value(Quantity::Work(crate::model::Pipe::Fp32Vector)))
+            })
+            .collect();
+        assert_eq!(work.len(), 4, "{:?}", profile.notes);
+        for (gpu, work) in work {
+            assert_eq!(work, Some(if gpu.as_deref() == Some("1") { 2e6 } else { 1e6 }));
+        }
+    }
 }

@@ -42,7 +42,9 @@ pub(super) fn structural<N: Number, R: Reading<N>>(
         let is_achievable = N::is(set, CeilingSet::Achievable);
         let at = |time: N, share: N| N::select(is_achievable, || time, || time / share);
         let math = at(math, busiest_share(judged, scene));
-        let l2 = at(l2, N::of(roofline::achievable::CACHE));
+        // Its roof is the peak in every set, but where only a measured one is known.
+        let is_reached = is_achievable & !launch.value(Quantity::L2Bandwidth).is & !roofs.l2.is;
+        let l2 = N::select(is_reached, || l2, || l2 / N::of(roofline::achievable::CACHE));
         let dram = at(dram, roofs.achievable_memory());
         // What was not counted may be needed too: then it cannot be won.
         let infinite = N::of(f64::INFINITY);
