@@ -53,17 +53,18 @@ pub(super) fn join(profile: &mut Profile) {
         };
         let hosts: Vec<usize> =
             launches.get(&head.name).into_iter().flatten().copied().filter(fits).collect();
-        // Of several GPUs of a kind those of the same number, where both have numbers.
-        let number = |row: usize| profile.ordinal(profile.launches.head(row).device);
-        let is_of_gpu = |row: &&usize| number(**row).is_some() && number(**row) == number(donor);
-        let of_gpu: Vec<usize> = hosts.iter().filter(is_of_gpu).copied().collect();
-        let hosts = if of_gpu.is_empty() { hosts } else { of_gpu };
         let Some(first) = hosts.first() else { continue };
         let outcome = outcomes.entry(head.source).or_default();
         if hosts.iter().any(|row| profile.launches.run(*row) != profile.launches.run(*first)) {
             outcome.several += 1;
             continue;
         }
+        // Of several GPUs of a kind those of the same number, where both have numbers.
+        let number = |row: usize| profile.ordinal(profile.launches.head(row).device);
+        let is_of_gpu = |row: &&usize| number(**row).is_some() && number(**row) == number(donor);
+        let of_gpu: Vec<usize> = hosts.iter().filter(is_of_gpu).copied().collect();
+        let hosts = if of_gpu.is_empty() { hosts } else { of_gpu };
+        let first = &hosts[0];
         let count = |row: &usize| u64::from(profile.launches.head(*row).count);
         if hosts.iter().map(count).sum::<u64>() != u64::from(head.count) {
             outcome.uneven += 1;
