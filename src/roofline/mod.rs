@@ -376,6 +376,10 @@ mod tests {
     fn two_timer_ticks_are_no_violation() {
         assert!(!is_faster_than_roof(Seconds::new(1e-6), Seconds::new(1.05e-6)));
         assert!(is_faster_than_roof(Seconds::new(9e-5), Seconds::new(1e-4)));
+        // Two ticks of 32 ns, however short the launch.
+        assert!(is_faster_than_roof(Seconds::new(32e-9), Seconds::new(6e-5)));
+        assert!(is_faster_than_roof(Seconds::new(1e-7), Seconds::new(1.7e-7)));
+        assert!(!is_faster_than_roof(Seconds::new(1e-7), Seconds::new(1.6e-7)));
         assert!(!is_faster_than_roof(Seconds::new(9.8e-5), Seconds::new(1e-4)));
     }
 }

@@ -575,4 +575,14 @@ mod tests {
             assert!(error.contains(says), "{error}");
         }
     }
+
+    /// Only the base of the file makes absolute times.
+    #[test]
+    fn a_start_before_the_base_of_the_file_is_one() {
+        let events = [kernel("k", "-5", "2.5", ""), kernel("k", "10.5", "2.5", "")];
+        let text = trace(&events).replacen('{', "{\"baseTimeNanoseconds\": 1000000, ", 1);
+        let profile = read_bytes(text.as_bytes()).unwrap();
+        let starts: Vec<_> = profile.iter().map(|launch| launch.head.start).collect();
+        assert_eq!(starts, [Some(995_000), Some(1_010_500)]);
+    }
 }

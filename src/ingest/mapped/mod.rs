@@ -497,6 +497,17 @@ mod tests {
         assert!(read(only, AMD).unwrap_err().starts_with("table.csv: no row is a kernel: 1 rows"));
     }
 
+    /// A sum over channels that the table lacks need not be optional where each of its channels is there.
+    #[test]
+    fn channels_take_the_place_of_their_sum() {
+        let map = "channels = { tcc_ = [2] }\n[columns]\nkernel = 'name'\ntime = { column = 't', unit = 'us' }\n\
+            bytes = { column = 'tcc_reads_sum', unit = 'B' }\n";
+        let profile = read("name,t,tcc_reads[0],tcc_reads[1]\na,10,1,2\n", map).unwrap();
+        assert_eq!(profile.launch(0).value(Quantity::DramBytes), Some(3.0));
+        let error = read("name,t,tcc_reads[0]\na,10,1\n", map).unwrap_err();
+        assert!(error.contains("no column \"tcc_reads_sum\""), "{error}");
+    }
+
     /// A row without a time is no header, though all columns are optional; kernel and time never are.
     #[test]
     fn a_row_without_a_time_ends_no_table() {

@@ -70,6 +70,14 @@ fn a_sum_over_counters_of_two_passes_is_there() {
     }
 }
 
+/// 3 + 1 and 30 + 10 KiB, each dispatch once.
+fn are_whole(files: &[(&str, &str)]) {
+    let found = of(files);
+    let bytes = [Some(4096.0), Some(40960.0)];
+    assert_eq!(all(&found, Quantity::DramBytes), bytes, "{:?}", found.notes);
+    assert!(found.checks.is_empty(), "{:?}", found.checks);
+}
+
 /// The first pass broke off after a dispatch: the others have the second one together.
 #[test]
 fn launches_that_the_first_pass_lacks_are_joined_with_each_other() {
@@ -80,13 +88,7 @@ fn launches_that_the_first_pass_lacks_are_joined_with_each_other() {
         [("pmc_1/c.csv", &*cut), ("pmc_2/c.csv", &*fetch), ("pmc_3/c.csv", &*write)],
         [("pmc_1/c.csv", &fetch), ("pmc_2/c.csv", &cut), ("pmc_3/c.csv", &write)],
     ] {
-        let found = of(&files);
-        assert_eq!(
-            all(&found, Quantity::DramBytes),
-            [Some(4096.0), Some(40960.0)],
-            "{:?}",
-            found.notes
-        );
+        are_whole(&files);
     }
 }
 
@@ -100,14 +102,7 @@ fn parts_of_a_pass_join_the_run_that_has_all() {
         [("a.csv", &*fetch), ("b.csv", &*one), ("c.csv", &*two)],
         [("a.csv", &*fetch), ("c.csv", &*two), ("b.csv", &*one)],
     ] {
-        let found = of(&files);
-        assert_eq!(
-            all(&found, Quantity::DramBytes),
-            [Some(4096.0), Some(40960.0)],
-            "{:?}",
-            found.notes
-        );
-        assert!(found.checks.is_empty(), "{:?}", found.checks);
+        are_whole(&files);
     }
 }
 

@@ -192,4 +192,42 @@ mod tests {
     fn stays_quiet_without_it() {
         assert!(h100().launch("k", (1000, 256), (1, 100.0), &[]).is_content(RULE));
     }
+
+    /// A kernel of 100 µs and a copy between devices of 60 µs behind it, or beside it.
+    #[test]
+    fn copies_between_devices_are_exposed_where_nothing_runs_beside_them() {
+        use crate::ingest::{Options, read_text};
+        use crate::session::Session;
+        let found = |copied: u32| {
+            let event = |cat: &str, name: &str, stream: u32, start: u32, time: u32| {
+                format!(
+                    r#"{{"ph": "X", "cat": "{cat}", "name": "{name}", "pid": 0, "tid": {stream}, "ts": {start}.5, "dur": {time}.0, "args": {{"device": 0, "stream": {stream}, "bytes": 1000, "grid": [9000, 1, 1], "block": [256, 1, 1]}}}}"#
+                )
+            };
+            let events = (0..100_u32).map(|at| {
+                let start = 200 * at;
+                let kernel = event("kernel", "k", 7, start, 100);
+                kernel
+                    + ", "
+                    + &event("gpu_memcpy", "Memcpy PtoP (Device -> Device)", 8, start + copied, 60)
+            });
+            let events = events.collect::<Vec<_>>().join(", ");
+            let text = format!(r#"{{"schemaVersion": 1, "traceEvents": [{events}]}}"#);
+            let profile = read_text("trace.json", text.leak(), &Options::default()).unwrap();
+            let judged =
+                Session::default().on(Some("H100 SXM5 80GB".to_owned())).judge(&profile).unwrap();
+            let mut findings = judged.findings.run.into_iter().filter(|one| one.rule == RULE);
+            let found = findings.next().unwrap();
+            (found.message, (found.at_stake_s * 1e6).round(), found.next.unwrap_or_default())
+        };
+        let (message, stake, _) = found(110);
+        assert!(
+            message.starts_with("6.00 ms of exposed communication and copies between devices"),
+            "{message}"
+        );
+        assert_eq!(stake, 6000.0);
+        let (message, stake, next) = found(20);
+        assert!(message.starts_with("communication: ") && stake == 0.0, "{message}");
+        assert!(next.contains("computation hides it here"), "{next}");
+    }
 }
