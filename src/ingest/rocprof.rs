@@ -14,7 +14,9 @@ pub(super) const FORMAT: Format = Format {
     name: "rocprof-v3-counters",
     profiler: Profiler::Rocprof,
     summary: "AMD rocprofv3: counter_collection.csv, one row per launch and counter; older versions need kernel_trace.csv beside it",
-    command: "rocprofv3 --kernel-trace --pmc FETCH_SIZE WRITE_SIZE --output-format csv -d out -o run -- APP",
+    // MI300 cannot count both at once: of each line rocprofv3 makes a run.
+    command: "printf 'pmc: FETCH_SIZE\\npmc: WRITE_SIZE\\n' > pmc.txt; \
+              rocprofv3 -i pmc.txt --kernel-trace --output-format csv -d out -o run -- APP",
     sniff,
     read,
 };
@@ -87,7 +89,7 @@ pub(super) fn leave_out_untimed(profile: &mut Profile) -> Result<(), IngestError
         let message = "this version of rocprofv3 writes counters with no times of kernels";
         return Err(IngestError::new(&profile.sources[first].path, message).help(format!(
             "take a trace in the same run, and give both tables: {}; \
-             rooflint out/run_kernel_trace.csv out/run_counter_collection.csv",
+             rooflint out/pmc_*/run_kernel_trace.csv out/pmc_*/run_counter_collection.csv",
             FORMAT.command
         )));
     }
@@ -356,7 +358,7 @@ mod tests {
             "{alone}"
         );
         assert!(
-            alone.contains("| take a trace in the same run, and give both tables: rocprofv3 "),
+            alone.contains("| take a trace in the same run, and give both tables: printf "),
             "{alone}"
         );
         // Those of another program are left out.

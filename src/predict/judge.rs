@@ -24,7 +24,9 @@ pub fn predict(
     let count = arguments.count()?;
     let bandwidth = device.need_bandwidth()?;
     let (pipes, mut remarks) = pipes::times(&count, device, options)?;
-    let link = count.link.map(|transfer| links::time(transfer, device)).transpose()?;
+    // A device alone sends nothing.
+    let link = count.link.filter(|transfer| transfer.bytes > Bytes::ZERO);
+    let link = link.map(|transfer| links::time(transfer, device)).transpose()?;
     let bytes = count.bytes();
     let t_mem = roofline::memory_time(bytes, bandwidth);
     let t_math = roofline::grouped_math_time(pipes.iter().map(|pipe| pipe.time));
@@ -156,6 +158,8 @@ mod tests {
         let alone = predicted("all-reduce bytes=1M ranks=1", "H100 SXM5 80GB").unwrap();
         assert_eq!(alone.limiter, PredictedLimiter::Memory);
         assert!(!alone.remarks.iter().any(|one| one.contains("link")), "{:?}", alone.remarks);
+        // No link is asked for, and none need be known.
+        assert!(predicted("all-reduce bytes=1M ranks=1", "L4").is_ok());
         let pairs = "bytes=1k..1G:x1000 ranks=8".split(' ');
         let sweep = Sweep::parse(form("all-reduce").unwrap(), pairs).unwrap();
         let crossings = sweep.crossings(&device("H100 SXM5 80GB"), &Options::default()).unwrap();

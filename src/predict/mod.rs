@@ -58,3 +58,4 @@ pub use step::{ModelPrediction, OpRow, Totals};
 pub use sweep::{Axis, Sweep, SweepRow, SweepTable};
 pub use table::{COLUMNS, Cell, Column};
 pub use tiling::{Tiling, l2_intensity};
+pub(crate) use window::places_met;

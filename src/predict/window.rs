@@ -77,8 +77,8 @@ impl Window {
             input: n * c * h * w,
             met: n
                 * c
-                * met(h, (p, stride), (r, dilation), pad)
-                * met(w, (q, stride), (s, dilation), pad),
+                * places_met(h, (p, stride), (r, dilation), pad)
+                * places_met(w, (q, stride), (s, dilation), pad),
             output: n * c * p * q,
             channels: c,
             taps: r * s,
@@ -89,7 +89,7 @@ impl Window {
 }
 
 /// Returns how many of `length` rows some tap of a window meets, at so many positions of this stride.
-fn met(
+pub(crate) fn places_met(
     length: f64,
     (positions, stride): (f64, f64),
     (taps, dilation): (f64, f64),
@@ -219,10 +219,10 @@ mod tests {
     /// 0, 2 and 3, 5 and 6, … 26 and 27.
     #[test]
     fn taps_meet_some_rows_of_an_image() {
-        assert_eq!(met(56.0, (28.0, 2.0), (3.0, 2.0), 2.0), 28.0);
-        assert_eq!(met(29.0, (10.0, 3.0), (2.0, 1.0), 1.0), 19.0);
-        assert_eq!(met(56.0, (56.0, 1.0), (3.0, 1.0), 1.0), 56.0);
-        assert_eq!(met(56.0, (28.0, 2.0), (1.0, 1.0), 0.0), 28.0);
+        assert_eq!(places_met(56.0, (28.0, 2.0), (3.0, 2.0), 2.0), 28.0);
+        assert_eq!(places_met(29.0, (10.0, 3.0), (2.0, 1.0), 1.0), 19.0);
+        assert_eq!(places_met(56.0, (56.0, 1.0), (3.0, 1.0), 1.0), 56.0);
+        assert_eq!(places_met(56.0, (28.0, 2.0), (1.0, 1.0), 0.0), 28.0);
     }
 
     proptest! {
@@ -236,7 +236,7 @@ mod tests {
             let rows: std::collections::BTreeSet<i64> = rows.filter(|row| (0..length).contains(row)).collect();
             let [length, positions, stride, taps, dilation, pad] =
                 [length, positions, stride, taps, dilation, pad].map(|number| number as f64);
-            prop_assert_eq!(met(length, (positions, stride), (taps, dilation), pad), rows.len() as f64);
+            prop_assert_eq!(places_met(length, (positions, stride), (taps, dilation), pad), rows.len() as f64);
         }
     }
 }

@@ -117,12 +117,16 @@ fn is_share_of_few(profile: &Profile, rows: [usize; 2], quantity: Quantity) -> b
             .is_some_and(|bytes| bytes < FEW * step_of(profile, rows, Quantity::DramBytes))
 }
 
-/// Whether two figures are of different counters of one sum of operations: they may be equal by chance.
+/// Whether two figures are of different counters of one sum of operations: they may be equal by chance. A launch table
+/// does not say which counters it has.
 fn are_other_parts(quantity: Quantity, one: &Origin, two: &Origin) -> bool {
+    let is_told = |origin: &Origin| origin.formula != quantity.column();
     matches!(quantity, Quantity::Work(_))
         && one.high.is_infinite()
         && two.high.is_infinite()
         && one.formula != two.formula
+        && is_told(one)
+        && is_told(two)
 }
 
 /// Whether two launches have different counters of one sum of operations.

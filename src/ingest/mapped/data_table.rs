@@ -11,9 +11,10 @@ use serde::de::{DeserializeSeed, Deserializer as _, Error as _, IgnoredAny, MapA
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
+use super::LeftOut;
+use super::header::lacks;
 use super::mapping::Mapping;
 use super::table::Table;
-use super::{LeftOut, lacks};
 use crate::ingest::decimal::DecimalSign;
 use crate::ingest::json::{Json, Lines, damaged};
 use crate::ingest::rows::Row;

@@ -45,9 +45,11 @@
 //! is a zero; only a time of zero is missing.
 
 mod column;
+mod counters;
 mod data_table;
 mod evidence;
 mod file;
+mod header;
 mod mapping;
 mod pivot;
 mod records;
@@ -59,6 +61,7 @@ mod titles;
 mod units;
 mod written;
 
+pub(super) use counters::Layout;
 pub(super) use data_table::titles;
 pub use file::mapping_schema;
 pub use mapping::Mapping;
@@ -66,10 +69,12 @@ pub(super) use mapping::is_titled;
 pub(super) use pivot::{Long, read_long};
 pub use suggest::suggest_map;
 
+use counters::Counters;
 use evidence::evidence;
+use header::header;
 use table::Table;
 
-use super::rows::{Found, Quotes, Rows, fields};
+use super::rows::{Found, Quotes, Rows};
 use super::{IngestError, Reading, Sample};
 use crate::plain::counted;
 
@@ -77,14 +82,15 @@ use crate::plain::counted;
 pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<(), IngestError> {
     "mapped".clone_into(&mut reading.source.format);
     reading.source.dialect = format!("columns named by {}", mapping.path);
-    read_as_known(reading, std::slice::from_ref(mapping))
+    read_as_known(reading, std::slice::from_ref(mapping), None)
 }
 
 /// Reads a table whose format is known by its mapping: that of several with the same columns of a launch whose other
-/// columns most are there.
+/// columns most are there. With a layout, what is beside it are counters, which other passes of the run may complete.
 pub(super) fn read_as_known(
     reading: &mut Reading<'_>,
     mappings: &[Mapping],
+    layout: Option<&Layout>,
 ) -> Result<(), IngestError> {
     let Some(first) = mappings.first() else { return Ok(()) };
     let before = reading.source.launches;
@@ -95,7 +101,8 @@ pub(super) fn read_as_known(
     } else {
         let (line, header) = header(reading, first)?;
         let mapping = fullest(mappings, &header).unwrap_or(first);
-        (mapping, read_csv(reading, mapping, (line, header))?)
+        let counters = |titles: &[String]| Counters::new(layout?, mapping, mappings, titles);
+        (mapping, read_csv(reading, mapping, (line, header), counters)?)
     };
     if mapping.launches.as_ref().is_some_and(|launches| launches.totals) {
         let clue = "rows hold sums over several launches; they are read as averages";
@@ -134,10 +141,11 @@ fn fullest<'a>(mappings: &'a [Mapping], titles: &[String]) -> Option<&'a Mapping
     mappings.iter().rev().max_by_key(known)
 }
 
-fn read_csv(
+fn read_csv<'a>(
     reading: &mut Reading<'_>,
     mapping: &Mapping,
     (header_line, header): (u64, Vec<String>),
+    counters_of: impl Fn(&[String]) -> Option<Counters<'a>>,
 ) -> Result<LeftOut, IngestError> {
     let mut line = Vec::new();
     for _ in 0..header_line {
@@ -149,6 +157,7 @@ fn read_csv(
     let numerals = reading.numerals(&evidence, false)?;
 
     let mut table = Table::new(reading, mapping, &header, numerals);
+    let mut counters = counters_of(&header);
     let mut rows = Rows::new(reading, Quotes::Doubled, mapping.delimiter, header.len());
     let mut left_out = None;
     while let Some(found) = rows.next(reading)? {
@@ -160,11 +169,22 @@ fn read_csv(
             rows.set_width(header.len());
             table = Table::new(reading, mapping, &header, numerals);
             table.alike = alike;
+            if let Some(counters) = std::mem::replace(&mut counters, counters_of(&header)) {
+                counters.end(reading);
+            }
             reading.begin_table(table.is_numbered());
             continue;
         }
         match found {
-            Found::Row => table.launch(reading, rows.row())?,
+            Found::Row => {
+                let launch = reading.source.launches;
+                table.launch(reading, rows.row())?;
+                if let Some(counters) =
+                    counters.as_mut().filter(|_| reading.source.launches > launch)
+                {
+                    counters.add(rows.row(), numerals, launch);
+                }
+            }
             Found::Blank => reading.other_line()?,
             Found::Misfit { cells, open } => {
                 reading.source.rows += 1;
@@ -181,102 +201,10 @@ fn read_csv(
             }
         }
     }
+    if let Some(counters) = counters {
+        counters.end(reading);
+    }
     Ok(table.end(reading, left_out))
-}
-
-/// The first line that has the mapped columns but for optional ones, or else the one with most of them, and its fields.
-///
-/// # Errors
-/// When it lacks one, or has one twice.
-fn header(reading: &Reading<'_>, mapping: &Mapping) -> Result<(u64, Vec<String>), IngestError> {
-    let columns = mapping.columns();
-    let mut best: Option<(usize, u64, Vec<String>)> = None;
-    for (line, text) in (1..).zip(reading.sample.lines()) {
-        let fields = fields(text, mapping.delimiter);
-        let is_there = |column: &&&str| fields.iter().any(|field| is_titled(field, column));
-        let known = columns.iter().filter(is_there).count();
-        // Without any match the first line that looks like a table is shown.
-        let better = best.as_ref().is_none_or(|(most, _, _)| known > *most);
-        // A table further down may have more of the optional ones; its header is met when it is read.
-        let is_header =
-            columns.iter().all(|column| is_there(&column) || mapping.is_optional(column));
-        if is_header || (better && (known > 0 || fields.len() > 1)) {
-            best = Some((known, line, fields));
-        }
-        if is_header {
-            break;
-        }
-    }
-    let Some((_, line, header)) = best else {
-        return Err(reading
-            .error(format!(
-                "no table found: no line has fields separated by {:?}",
-                char::from(mapping.delimiter)
-            ))
-            .help(format!(
-                "set the delimiter of the file in the mapping, such as delimiter = \"{}\"",
-                if mapping.delimiter == b';' { ',' } else { ';' }
-            )));
-    };
-    lacks(reading, mapping, &header).map_err(|error| error.line(line))?;
-    Ok((line, header))
-}
-
-/// Checks that a table has each column of a mapping once.
-///
-/// # Errors
-/// When it lacks one that is not optional, or has one twice.
-fn lacks(reading: &Reading<'_>, mapping: &Mapping, header: &[String]) -> Result<(), IngestError> {
-    for column in mapping.columns() {
-        match header.iter().filter(|field| is_titled(field, column)).count() {
-            1 => {}
-            0 if mapping.is_optional(column) => {}
-            // As the sum of its channels.
-            0 if mapping.places(column, header).is_some() => {}
-            0 => return Err(missing(reading, mapping, column, header)),
-            count => {
-                let message = format!(
-                    "the header has {count} columns {column:?}, which {} names",
-                    mapping.path
-                );
-                return Err(reading.error(message).help("rename all but one of them"));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A column that the mapping names and the table lacks.
-fn missing(
-    reading: &Reading<'_>,
-    mapping: &Mapping,
-    column: &str,
-    header: &[String],
-) -> IngestError {
-    let similarity =
-        |field: &String| crate::plain::likeness(&field.to_lowercase(), &column.to_lowercase());
-    let nearest = header
-        .iter()
-        .map(|field| (similarity(field), field))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(similarity, _)| *similarity > 0.7);
-    let titles: Vec<String> = header.iter().map(|field| format!("{field:?}")).collect();
-    let titles = match titles.as_slice() {
-        [] => "no record has it".to_owned(),
-        titles => format!("the header has {}", titles.join(", ")),
-    };
-    let error =
-        reading.error(format!("no column {column:?}, which {} names; {titles}", mapping.path));
-    match nearest {
-        _ if mapping.is_built_in => error.help(format!(
-            "the built-in mapping {} is for other tables; write one for this table: rooflint inspect {} \
-             --suggest-map > MAPPING.toml",
-            mapping.path,
-            crate::plain::file(&reading.source.path)
-        )),
-        Some((_, field)) => error.help(format!("did you mean {field:?}?")),
-        None => error.help(format!("name the columns of this file in {}", mapping.path)),
-    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! Tables with a row for each launch and counter, read as the table with a column for each counter.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
+use super::counters::Passes;
 use super::fullest;
 use super::mapping::Mapping;
 use super::table::Table;
 use crate::ingest::decimal::DecimalSign;
 use crate::ingest::headers::titled_once;
-use crate::ingest::passes::{Formula, Pass};
 use crate::ingest::rows::{Found, Quotes, Row, Rows, fields};
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::plain::counted;
@@ -273,60 +272,12 @@ impl<'a> Pivot<'a> {
             }
         }
         table.end(reading, None);
-        let formulas = Arc::new(long.mappings.iter().map(formulas).collect());
-        for (process, Counted { counters: seen, launches }) in passes.0 {
-            reading.may_be_completed(Pass {
-                formulas: Arc::clone(&formulas),
-                source: 0,
-                counters: seen.into_iter().map(|at| counters[at].to_owned()).collect(),
-                unused: unused_of.get(&process).into_iter().flatten().cloned().collect(),
-                launches,
-            });
-        }
+        passes.end(reading, long.mappings, &counters, |process| {
+            unused_of.get(&process).into_iter().flatten().cloned().collect()
+        });
         for (name, count) in unused {
             *reading.source.columns.entry(name).or_default() += count;
         }
         Ok(())
     }
-}
-
-/// The counters of launches by process: those of other files may complete them.
-#[derive(Default)]
-struct Passes(BTreeMap<Option<u32>, Counted>);
-
-/// The counters that launches of a process have, and those of each.
-#[derive(Default)]
-struct Counted {
-    counters: Vec<usize>,
-    launches: Vec<(usize, Vec<(usize, f64)>)>,
-}
-
-impl Passes {
-    /// Adds a launch of a process.
-    fn add(&mut self, process: Option<u32>, at: u64, mut counters: Vec<(usize, f64)>) {
-        let Counted { counters: seen, launches } = self.0.entry(process).or_default();
-        for (counter, _) in &mut counters {
-            let place = seen.iter().position(|one| one == counter).unwrap_or_else(|| {
-                seen.push(*counter);
-                seen.len() - 1
-            });
-            *counter = place;
-        }
-        counters.retain(|(_, value)| !value.is_nan());
-        launches.push((usize::try_from(at).unwrap_or(usize::MAX), counters));
-    }
-}
-
-fn formulas(mapping: &Mapping) -> Vec<Formula> {
-    let values = mapping.values.iter();
-    values
-        .map(|value| Formula {
-            quantity: value.quantity,
-            terms: value.terms.clone(),
-            over: None,
-            scale: value.scale,
-            origin: value.origin(),
-            of_some: None,
-        })
-        .collect()
 }

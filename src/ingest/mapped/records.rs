@@ -11,11 +11,12 @@ use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, V
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
+use super::LeftOut;
 use super::evidence::numeric;
+use super::header::missing;
 use super::mapping::Mapping;
 use super::table::Table;
 use super::units::number_of;
-use super::{LeftOut, missing};
 use crate::ingest::decimal::{Content, DecimalSign, Evidence, Verdict};
 use crate::ingest::json::{Json, Lines, damaged};
 use crate::ingest::rows::Row;

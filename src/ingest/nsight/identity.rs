@@ -240,7 +240,7 @@ impl Identity {
         let capability = text(capability).map(|capability| capability.replace(',', "."));
         let mut hint = DeviceHint {
             compute_capability: capability,
-            ordinal: text(ordinal),
+            ordinal: text(ordinal).map(|ordinal| unfractioned(&ordinal).to_owned()),
             ..DeviceHint::default()
         };
         complete(&mut hint);
@@ -376,13 +376,19 @@ fn number(record: &Record<'_>, column: Option<usize>) -> Option<u32> {
     }
 }
 
+/// A whole number without the fraction that pandas writes where a column lacks a value, as in the row of units.
+fn unfractioned(text: &str) -> &str {
+    let whole = text.strip_suffix(".0").filter(|whole| !whole.is_empty());
+    whole.filter(|whole| whole.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or(text)
+}
+
 /// A whole number; `ID` and `Process ID` are grouped in some locales.
 fn integer(cell: &[u8]) -> Option<u32> {
     // So many digits fit.
     if (1..=9).contains(&cell.len()) && cell.iter().all(u8::is_ascii_digit) {
         return Some(cell.iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0')));
     }
-    let text = std::str::from_utf8(cell.trim_ascii()).ok()?;
+    let text = unfractioned(std::str::from_utf8(cell.trim_ascii()).ok()?);
     let mark = text.contains([',', '.']);
     let well_grouped = || {
         let mut groups = text.split([',', '.']);
@@ -409,6 +415,10 @@ mod tests {
             ("12", Some(12)),
             ("1,234", Some(1234)),
             ("52.060", Some(52060)),
+            ("3823.0", Some(3823)),
+            ("0.0", Some(0)),
+            ("1,234.0", None),
+            ("7.00", None),
             ("0.5", None),
             ("loss, 7", None),
             ("", None),

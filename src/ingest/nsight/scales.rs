@@ -193,6 +193,17 @@ pub(super) fn has_numbers(columns: &[Column], record: &Record<'_>) -> bool {
     })
 }
 
+/// Where titles have units, a metric whose title has none has none: ratios, counts and percentages.
+pub(super) fn without_units(columns: &mut [Column]) {
+    if columns.iter().any(|column| column.titled.is_some()) {
+        for column in columns.iter_mut().filter(|column| column.titled.is_none()) {
+            if let Scale::Factor(factor) = Scale::of("", column.dimension) {
+                column.scale = Scale::Factor(factor);
+            }
+        }
+    }
+}
+
 /// Takes the factors from a units row.
 pub(super) fn scale(columns: &mut [Column], record: &Record<'_>) {
     for column in columns {
@@ -231,5 +242,26 @@ pub(super) fn style(columns: &[Column], record: &Record<'_>) -> &'static str {
         (true, false) => "scaled (short words: 2025.3 or later)",
         (false, true) => "base (long words: before 2025.3)",
         (false, false) => "base",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::{Options, read_text};
+    use crate::model::Quantity;
+
+    /// A ratio has no unit to stand in its title; bytes without one are left out.
+    #[test]
+    fn beside_titles_with_units_ratios_need_none() {
+        let head = "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC";
+        let text = format!(
+            "{head},gpu__time_duration.sum (us),launch__waves_per_multiprocessor,dram__bytes.sum\n\
+             0,1,app,host,k,1,7,\"(128, 1, 1)\",\"(512, 1, 1)\",0,9.0,300,2.5,7\n"
+        );
+        let profile = read_text("raw.csv", text.leak(), &Options::default()).unwrap();
+        let values = [Quantity::Duration, Quantity::Waves, Quantity::DramBytes];
+        let launch = profile.launch(0);
+        let values = values.map(|quantity| launch.value(quantity));
+        assert_eq!(values, [Some(300.0 * 1e-6), Some(2.5), None]);
     }
 }

@@ -2,7 +2,9 @@
 
 use super::interleaved::Turns;
 use super::row::{RESCALED, Row, Seen, TWICE, is_same, value_end};
-use super::scales::{Column, Scale, count, has_numbers, scale, steps, style, take_back_rounded};
+use super::scales::{
+    Column, Scale, count, has_numbers, scale, steps, style, take_back_rounded, without_units,
+};
 use super::{
     Attributes, BEST, Catalog, GRAPH, Gathered, Identity, Preamble, Whole, complete_shape, content,
     kind, rank,
@@ -60,6 +62,7 @@ impl Map {
             kinds.saw(kind(title));
             columns.extend(Column::of(field, title, catalog));
         }
+        without_units(&mut columns);
         // Of a value with several names the first cell stays: the better name comes first.
         for at in 0..columns.len() {
             for before in 0..at {

@@ -66,7 +66,7 @@ pub(in crate::ingest) struct Work {
 
 impl Work {
     /// Work of known size. Operands of no bytes describe nothing.
-    fn new(
+    pub(super) fn new(
         flops: f64,
         flops_basis: &'static Basis,
         bytes: f64,
@@ -238,57 +238,6 @@ pub(in crate::ingest) fn matmul(params: &Params, size: f64) -> Option<(Work, Opt
     );
     let faulty = size * (rows * columns + rows * inner + columns * inner);
     Some((whole, (batch > 1.0).then_some(faulty)))
-}
-
-/// Elements of a convolution.
-struct Convolved {
-    input: f64,
-    /// What filters meet of the input.
-    met: f64,
-    /// Of one filter.
-    filter: f64,
-    /// Filters and output.
-    others: f64,
-    output: f64,
-}
-
-impl Convolved {
-    fn of(params: &Params) -> Option<Self> {
-        let number = |key| params.number(key);
-        let (images, filters) = (number("N")?, number("K")?);
-        let groups = number("g").filter(|groups| *groups >= 1.0).unwrap_or(1.0);
-        let filter = number("C")? * number("R")? * number("S")? / groups;
-        let [h, w, p, q] = [number("H")?, number("W")?, number("P")?, number("Q")?];
-        let planes = images * number("C")?;
-        let rows = number("met").unwrap_or(h.min(p * number("R")?));
-        let met = planes * rows * w.min(q * number("S")?);
-        let output = images * filters * p * q;
-        Some(Self { input: planes * h * w, met, filter, others: filters * filter + output, output })
-    }
-}
-
-/// What `conv.py` prints as bytes where the stride is wider than the filter: the whole input.
-pub(in crate::ingest) fn faulty_convolution(params: &Params, size: f64) -> Option<f64> {
-    let Convolved { input, met, others, .. } = Convolved::of(params)?;
-    (met < input).then_some(size * (input + others))
-}
-
-/// A convolution; its gradients take as much. Winograd and FFT kernels do less than is counted here.
-///
-/// A stride wider than the filter leaves rows and columns of the input out; its gradient is written there, too.
-pub(in crate::ingest) fn convolution(params: &Params, size: f64, backward: bool) -> Option<Work> {
-    static FLOPS: Basis = Basis::exact("2·N·K·P·Q·C·R·S/g from shapes");
-    const BYTES: &str = "s·(N·C·H·W + K·C·R·S/g + N·K·P·Q) from shapes";
-    static ALL: Basis = Basis::exact(BYTES);
-    const MET: &str = "s·(N·C·min(H, P·R)·min(W, Q·S) + K·C·R·S/g + N·K·P·Q) from shapes";
-    let Convolved { input, met, filter, others, output } = Convolved::of(params)?;
-    let whole = Work::new(2.0 * output * filter, &FLOPS, size * (input + others), &ALL);
-    if met >= input {
-        return Some(whole);
-    }
-    let most = if backward { (input + others) / (met + others) } else { 1.0 };
-    let bytes = Count::new(size * (met + others), &Basis::within(MET, 1.0, eighths(most)));
-    Some(Work { bytes: bytes.filter(|count| count.value > 0.0), ..whole })
 }
 
 /// A bias added to, or summed over, a matrix.

@@ -3,7 +3,7 @@
 //! The name shows what was built, which `PyProf`'s `TC` column does not: that one is a list of name
 //! parts from 2020, says 0 for every CUTLASS kernel and 1 for matrix kernels on CUDA cores.
 
-use super::tensile::tensile;
+use super::amd::{naive, tensile};
 use crate::model::{DataType, KernelName, Pipe, Precision};
 use crate::predict::operator::Part;
 
@@ -96,8 +96,9 @@ const AROUND_CONVOLUTIONS: [&str; 21] = [
     "execute_split_k",
 ];
 
-/// Whole convolutions: those `PyProf` lists in `conv.py`, what cuDNN has used since, and `MIOpen`'s on matrix units.
-const CONVOLUTIONS: [&str; 23] = [
+/// Whole convolutions: those `PyProf` lists in `conv.py`, what cuDNN has used since, and `MIOpen`'s on matrix units
+/// and its reference.
+const CONVOLUTIONS: [&str; 24] = [
     "884cudnn",
     "1688cudnn",
     "scudnn",
@@ -121,6 +122,7 @@ const CONVOLUTIONS: [&str; 23] = [
     "sgemm",
     "gcgemm",
     "_gtcx",
+    "naive_conv",
 ];
 
 /// Kernels that finish or feed a matrix product.
@@ -153,6 +155,8 @@ impl Kernel {
             Engine::Matrix
         } else if let Some((precision, _)) = tensile {
             Engine::Vector(Some(precision))
+        } else if has("naive_conv") {
+            Engine::Vector(naive(&head))
         } else if has("ffma") {
             Engine::Vector(Some(Precision::Fp32))
         } else if has("simt") {
@@ -202,7 +206,7 @@ impl Kernel {
                 && !around(&AROUND_CONVOLUTIONS)
                 && !matches!(part, Part::Attention { .. }),
             is_winograd: has("winograd"),
-            all_groups: has("grouped_direct") || has("epthwise"),
+            all_groups: ["grouped_direct", "epthwise", "naive_conv"].into_iter().any(has),
             elementwise: has("elementwise") || has("Pointwise"),
             pass: pass(&head),
             part,
@@ -508,6 +512,8 @@ mod tests {
             ("Cijk_Ailk_Bljk_F8BS_BH_MT256x256x64_MI16x16x1_SN", "fp8_matrix"),
             ("igemm_fwd_gtcx3_nhwc_fp16_bx0_ex0_bt256x128x32_wt32x32x8_ws1x1.kd", "fp16_matrix"),
             ("igemm_wrw_gtcx2_nhwc_fp32_bx0_ex1_bt256x64x16_wt32x32x2.kd", "fp32_matrix"),
+            ("naive_conv_ab_nonpacked_fwd_nchw_half_double_half.kd", "fp64_vector"),
+            ("naive_conv_ab_packed_wrw_nhwc_float_float_float.kd", "fp32_vector"),
         ] {
             assert_eq!(pipe(name), expected, "{name}");
         }
@@ -551,6 +557,7 @@ mod tests {
             "xmma_cudnn::implicit_gemm::strided_dgrad_indexed::kernel",
             "cudnn_turing_scudnn_128x32_stridedB_splitK_small_nn_v1",
             "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1",
+            "naive_conv_fwd_nchw_float_double_float.kd",
         ] {
             assert!(Kernel::of(name).convolves, "{name}");
         }

@@ -1,9 +1,10 @@
 //! The families of operators: which formula each has, and how its work is shared among its kernels.
 
+use super::convolution::convolution;
 use super::forms::{
-    Work, Written, adam, batch_norm, bias, broadcasting, broadcasting_gradient, cell, convolution,
-    elementwise, embedding, embedding_bag, matmul, moved, ordered, product, reduction, softmax,
-    squared_error, squaring,
+    Work, Written, adam, batch_norm, bias, broadcasting, broadcasting_gradient, cell, elementwise,
+    embedding, embedding_bag, matmul, moved, ordered, product, reduction, softmax, squared_error,
+    squaring,
 };
 use super::moved::Moved;
 use super::params::{Params, Tensor};

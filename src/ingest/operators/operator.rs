@@ -5,9 +5,9 @@
 //! bytes, Adam and the gradient of an embedding do compute, and each pass of a batch normalization
 //! does a part.
 
+use super::convolution::faulty_convolution;
 use super::forms::{
-    Basis, Work, batch_norm_pass, by_winograd, cleared, expanded, faulty_convolution,
-    faulty_linear, matmul,
+    Basis, Work, batch_norm_pass, by_winograd, cleared, expanded, faulty_linear, matmul,
 };
 use super::kernel::Kernel;
 use super::kind::{Kind, PrintedBytes, Share};

@@ -1,7 +1,7 @@
 //! Counters that were collected in several runs of a program, each in a file of its own.
 //!
 //! A device counts only so much at a time: on MI300, `FETCH_SIZE` and `WRITE_SIZE` need more counters of L2 than it has, and
-//! rocprofv3 runs the program once for each. Under Nsight Compute users collect `--metrics` in groups. A sum over counters
+//! rocprof runs the program once for each. Under Nsight Compute users collect `--metrics` in groups. A sum over counters
 //! of two runs is in neither file. The passes of a run are joined launch by launch on number, kernel and grid, and such
 //! sums computed from the counters of all.
 

@@ -120,6 +120,86 @@ fn passes_are_told_apart_by_process_and_counters() {
     assert!(two.checks.is_empty(), "{:?}", two.checks);
 }
 
+/// The same two dispatches as tables of version 1 and 2, which have a column for each counter.
+fn wide(version: u32, process: u32, starts: [u64; 2], counters: &[(&str, [u64; 2])]) -> String {
+    let titles: Vec<&str> = counters.iter().map(|(name, _)| *name).collect();
+    let titles = titles.join(",");
+    let mut text = if version == 1 {
+        format!(
+            "Index,KernelName,gpu-id,queue-id,pid,tid,grd,wgr,{titles},DispatchNs,BeginNs,EndNs,CompleteNs\n"
+        )
+    } else {
+        format!(
+            "Dispatch_ID,GPU_ID,Queue_ID,PID,TID,Grid_Size,Workgroup_Size,Kernel_Name,Start_Timestamp,End_Timestamp,Correlation_ID,{titles}\n"
+        )
+    };
+    for (at, (kernel, took)) in [("add", 2000), ("mul", 4000)].into_iter().enumerate() {
+        let (start, end) = (starts[at], starts[at] + took * u64::from(process) / 7);
+        let values: Vec<String> =
+            counters.iter().map(|(_, of)| format!("{}.0000000000", of[at])).collect();
+        let values = values.join(",");
+        text += &if version == 1 {
+            format!(
+                "{at},{kernel},1,0,{process},{process},1024,64,{values},1,{start},{end},{end}\n"
+            )
+        } else {
+            format!("{at},1,0,{process},{process},1024,64,{kernel},{start},{end},0,{values}\n")
+        };
+    }
+    text
+}
+
+/// 3 + 1 and 30 + 10 KiB, in whatever order the files come.
+#[test]
+fn passes_with_a_column_for_each_counter_are_joined() {
+    for version in [1, 2] {
+        let fetch =
+            wide(version, 7, [1000, 9000], &[("FETCH_SIZE", [3, 30]), ("SQ_WAVES", [16, 16])]);
+        let write = wide(version, 8, [5000, 20000], &[("WRITE_SIZE", [1, 10])]);
+        let waves = wide(version, 9, [7000, 31000], &[("Wavefronts", [16, 16])]);
+        let mut files =
+            [("pmc_1/r.csv", &*fetch), ("pmc_2/r.csv", &write), ("pmc_3/r.csv", &waves)];
+        for _ in 0..files.len() {
+            files.rotate_left(1);
+            are_whole(&files);
+        }
+        // Another run with the same counter is another run.
+        let again = wide(version, 9, [7000, 31000], &[("FETCH_SIZE", [5, 50])]);
+        let found = of(&[("1.csv", &fetch), ("2.csv", &again)]);
+        assert_eq!(found.launches.len(), 4, "{:?}", found.notes);
+        // Tables of one file, one behind the other.
+        are_whole(&[("r.csv", &(fetch.clone() + &write))]);
+    }
+}
+
+/// Requests are counted for each channel, reads in one pass and writes in the other.
+#[test]
+fn channels_of_two_passes_add_up() {
+    let channels = |name: &str, each: u64| -> Vec<(String, [u64; 2])> {
+        (0..32)
+            .map(|at| (format!("TCC_EA_{name}[{at}]"), [if at < 2 { each } else { 0 }; 2]))
+            .collect()
+    };
+    let all_of = |names: [(&str, u64); 2]| -> Vec<(String, [u64; 2])> {
+        names.into_iter().flat_map(|(name, each)| channels(name, each)).collect()
+    };
+    let [reads, writes] =
+        [[("RDREQ", 8), ("RDREQ_32B", 1)], [("WRREQ", 6), ("WRREQ_64B", 2)]].map(all_of);
+    let [reads, writes] = [(&reads, 7), (&writes, 8)].map(|(of, process)| {
+        let of: Vec<(&str, [u64; 2])> =
+            of.iter().map(|(name, values)| (&**name, *values)).collect();
+        wide(2, process, [1000, 9000], &of)
+    });
+    // 16 requests, of which 2 are of 32 B; 12, of which 4 are of 64 B.
+    let bytes = 14.0 * 64.0 + 2.0 * 32.0 + 8.0 * 32.0 + 4.0 * 64.0;
+    for files in
+        [[("1.csv", &*reads), ("2.csv", &*writes)], [("2.csv", &writes), ("1.csv", &reads)]]
+    {
+        let found = of(&files);
+        assert_eq!(all(&found, Quantity::DramBytes), [Some(bytes); 2], "{:?}", found.notes);
+    }
+}
+
 /// 64 lanes: 100 + 20 + 2 × 50 + 0 of each dispatch, and 2 × 4 and 2 × 1 KiB in a pass that is whole.
 #[test]
 fn any_number_of_passes_is_joined() {

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use super::mapped::{self, Mapping};
+use super::mapped::{self, Layout, Mapping};
 use super::rows::fields;
 use super::{Format, IngestError, Reading, Sample, Sniff};
 use crate::model::{Profiler, Recorded};
@@ -29,6 +29,15 @@ kernel = "Kernel_Name"
 time = { start = "Start_Timestamp", end = "End_Timestamp", unit = "ns" }
 bytes = { unit = "B", sum = { TCC_EA0_RDREQ_128B_sum = 128, TCC_EA0_RDREQ_64B_sum = 64, TCC_EA0_RDREQ_32B_sum = 32, TCC_EA0_WRREQ_sum = 32, TCC_EA0_WRREQ_64B_sum = 32 } }
 "#;
+
+/// What AMD's tables with a row for each dispatch have beside counters: version 1, then version 2 and ROCm Compute Profiler.
+const DISPATCHES: Layout = Layout {
+    process: "pid PID",
+    columns: "Index KernelName gpu-id queue-id queue-index pid tid grd wgr lds scr vgpr arch_vgpr accum_vgpr sgpr fbar \
+        wave_size sig obj DispatchNs BeginNs EndNs CompleteNs DurationNs \
+        Dispatch_ID GPU_ID Queue_ID PID TID Grid_Size Workgroup_Size LDS_Per_Workgroup Scratch_Per_Workitem Arch_VGPR \
+        Accum_VGPR SGPR Wave_Size Kernel_Name Kernel_ID Start_Timestamp End_Timestamp Correlation_ID",
+};
 
 /// What else the columns of a table may be, beside what its mapping says.
 type Also = fn(&Mapping) -> Result<Vec<Mapping>, IngestError>;
@@ -83,7 +92,14 @@ impl Preset {
             reading.source.recorded = Recorded::Kernels;
         }
         let mappings = self.mappings.as_ref().map_err(|error| reading.error(error.to_string()))?;
-        mapped::read_as_known(reading, mappings)
+        let has_counters = [
+            rocprof_v1::NAME,
+            rocprof_v2::NAME,
+            rocprof_compute_mi200::NAME,
+            rocprof_compute_mi300::NAME,
+        ]
+        .contains(&name);
+        mapped::read_as_known(reading, mappings, has_counters.then_some(&DISPATCHES))
     }
 }
 

@@ -232,11 +232,16 @@ impl Index {
     }
 }
 
-/// Whether a row has a quote that nothing closes, or runs over several lines and has text behind the quote that closes a
-/// field.
+/// Whether a row has a quote that nothing closes, or has text behind the quote that closes a field and runs over several
+/// lines that may be rows: Nsight Compute does not double the quotes in texts of several lines.
 fn is_astray(row: &[u8], delimiter: u8) -> bool {
     let row = row.trim_ascii_end();
-    let has_lines = row.contains(&b'\n');
+    let has_rows = || {
+        // Text has few fields: a line with most of those of the row is a row that the quote before it swallowed.
+        let fields = |text: &[u8]| field_count(text, delimiter);
+        let mut later = row.split(|byte| *byte == b'\n').skip(1);
+        later.any(|line| 2 * fields(line) > fields(row))
+    };
     let mut at = 0;
     loop {
         if row.get(at) == Some(&b'"') {
@@ -252,7 +257,7 @@ fn is_astray(row: &[u8], delimiter: u8) -> bool {
                 at += 1;
             }
             if row.get(at).is_some_and(|byte| *byte != delimiter) {
-                if has_lines {
+                if has_rows() {
                     return true;
                 }
                 // Within a line it is text of the field.
@@ -268,6 +273,16 @@ fn is_astray(row: &[u8], delimiter: u8) -> bool {
         }
         at += 1;
     }
+}
+
+/// How many fields a text has, by the delimiters outside of quotes.
+fn field_count(text: &[u8], delimiter: u8) -> usize {
+    let mut is_quoted = false;
+    let is_end = |byte: &&u8| {
+        is_quoted ^= **byte == b'"';
+        **byte == delimiter && !is_quoted
+    };
+    text.iter().filter(is_end).count() + 1
 }
 
 /// The row that is being scanned.

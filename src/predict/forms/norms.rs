@@ -252,7 +252,11 @@ fn reduction(given: &Arguments) -> Result<Count, PredictError> {
 fn pool(given: &Arguments) -> Result<Count, PredictError> {
     let window = Window::of(given)?;
     let e = given.data_type("dtype");
-    let one_less = given.is("exact") && given.word("kind") == "max";
+    let is_max = given.word("kind") == "max";
+    if given.is("indices") && !is_max {
+        return Err(given.misfit("indices are the places of maxima: they need kind=max"));
+    }
+    let one_less = given.is("exact") && is_max;
     let kept = f64::from(given.is("indices")) * window.output;
     Ok(Count::new()
         .vector("compare or add", (window.taps - f64::from(one_less)) * window.output, e)

@@ -267,7 +267,8 @@ fn why(one: &Prediction) -> &'static str {
         PredictedLimiter::Memory => "t_mem is longer: intensity is not above the ridge point",
         PredictedLimiter::Math => "t_math is longer: intensity is above the ridge point",
         PredictedLimiter::Latency => {
-            "fewer than 4 blocks per SM or 128 threads per block, too few to reach a roof"
+            "fewer than 4 blocks per SM, or blocks of fewer than 128 threads with fewer than 512 threads on an SM: too few to \
+             reach a roof"
         }
         PredictedLimiter::Link => "t_link is the longest",
     }

@@ -290,7 +290,17 @@ fn what_is_wrong_is_told_with_what_to_write() {
             "does not define the size \"image\"",
             "images",
         ),
+        (
+            vec!["pool", "n=8", "c=64", "h=56", "r=2", "kind=avg", "indices=yes", "--device", "L4"],
+            "indices are the places of maxima",
+            "",
+        ),
         (vec!["--device", "L4"], "no kernel is named", "--list"),
+        (
+            vec!["all-reduce", "bytes=1G", "ranks=8", "--device", "L4"],
+            "does not have nvlink_gbs for L4",
+            "base = \"L4\", name = \"L4\" and nvlink_gbs",
+        ),
         (vec!["--list", "-o", "list.svg"], "no format of predictions", "csv"),
     ] {
         let run = program(&[&["predict"], &arguments[..]].concat());
@@ -298,5 +308,19 @@ fn what_is_wrong_is_told_with_what_to_write() {
         let (said, next) = run.stderr.split_once("help: ").unwrap_or((&run.stderr, ""));
         assert!(said.contains(message), "{arguments:?}: {said}");
         assert!(next.contains(help), "{arguments:?}: {next}");
+    }
+}
+
+/// Where the boards of a device reach more than its published rates, these bound nothing.
+#[test]
+fn published_peaks_that_are_beaten_are_no_least_time() {
+    for (device, words) in [
+        ("GeForce RTX 5090", "656 µs at published peaks, "),
+        ("H100 SXM5 80GB", "at least 139 µs, "),
+    ] {
+        let answer =
+            printed(&["gemm", "m=4096", "n=4096", "k=4096", "dtype=fp16", "--device", device]);
+        let time = answer.lines().find_map(|line| line.strip_prefix("Time")).unwrap();
+        assert!(time.trim_start().starts_with(words), "{time}");
     }
 }

@@ -10,6 +10,7 @@ use crate::ingest::operators::operator::Operator;
 use crate::ingest::operators::params::{Params, Tensor, is_float};
 use crate::model::DataType;
 use crate::predict::operator::{Band, Seen};
+use crate::predict::places_met;
 
 /// The output of a convolution by its input and filter, as its gradients show it. None where two
 /// convolutions of the same input and filter have outputs of different sizes.
@@ -34,8 +35,8 @@ pub(super) fn operator(
         Some(Operator::of(name, module, backward, Some(params)))
     };
     let tensors = |places: &[usize]| tensors(called, places, fallback);
-    if let Some((input, filter, output)) = convolved(called, parent, outputs) {
-        let params = convolution(&input, &filter, &output, data_type?)?;
+    if let Some(shapes) = convolved(called, parent, outputs) {
+        let params = convolution(&shapes, data_type?)?;
         return of("conv2d", plain.contains("backward"), &params);
     }
     if let Some((name, backward, params)) = picked(called, fallback) {
@@ -420,21 +421,52 @@ const ELEMENTWISE: &[&str] = &[
     "threshold",
 ];
 
+/// Shapes of a convolution or of its gradients.
+struct Convolved {
+    input: Vec<f64>,
+    filter: Vec<f64>,
+    output: Vec<f64>,
+    /// Padding, stride and dilation of each dimension, where they are known.
+    steps: Option<[Vec<f64>; 3]>,
+}
+
+impl Convolved {
+    /// How many of the places along a dimension, of those behind images and channels, filters meet.
+    fn met(&self, dimension: usize) -> f64 {
+        let [input, taps, output] =
+            [&self.input, &self.filter, &self.output].map(|shape| shape[dimension + 2]);
+        match &self.steps {
+            Some([padding, stride, dilation]) => {
+                let [padding, stride, dilation] =
+                    [padding, stride, dilation].map(|of| of[dimension]);
+                places_met(input, (output, stride), (taps, dilation), padding)
+            }
+            None => input.min(output * taps),
+        }
+    }
+}
+
 /// Input, filter and output of a convolution or of its gradients.
-fn convolved(
-    called: &Called,
-    parent: Option<&Called>,
-    outputs: &Outputs,
-) -> Option<(Vec<f64>, Vec<f64>, Vec<f64>)> {
-    let shapes = |of: &Called, places: [usize; 3]| {
+fn convolved(called: &Called, parent: Option<&Called>, outputs: &Outputs) -> Option<Convolved> {
+    let shapes = |of: &Called, places: [usize; 3], steps: Option<[usize; 3]>| {
         let [input, filter, output] = places.map(|at| of.shape(at).map(<[f64]>::to_vec));
-        Some((input?, filter?, output?))
+        let input = input?;
+        let dimensions = input.len().saturating_sub(2);
+        let steps = steps.and_then(|at| {
+            let [padding, stride, dilation] = at.map(|at| of.numbers(at, dimensions));
+            Some([padding?, stride?, dilation?])
+        });
+        Some(Convolved { input, filter: filter?, output: output?, steps })
     };
     match called.plain() {
         // The transpose of a convolution from its output to its input.
-        "convolution_backward" if called.flag(7) == Some(true) => shapes(called, [0, 2, 1]),
-        "convolution_backward" => shapes(called, [1, 2, 0]),
-        "cudnn_convolution_backward" | "miopen_convolution_backward" => shapes(called, [0, 2, 1]),
+        "convolution_backward" if called.flag(7) == Some(true) => {
+            shapes(called, [0, 2, 1], Some([5, 4, 6]))
+        }
+        "convolution_backward" => shapes(called, [1, 2, 0], Some([5, 4, 6])),
+        "cudnn_convolution_backward" | "miopen_convolution_backward" => {
+            shapes(called, [0, 2, 1], None)
+        }
         // Each of them lacks one of the three, which the operator around both has.
         "cudnn_convolution_backward_input"
         | "cudnn_convolution_backward_weight"
@@ -458,7 +490,7 @@ fn convolved(
             let (input, filter) = (called.shape(0)?.to_vec(), called.shape(1)?.to_vec());
             let dimensions = input.len().checked_sub(2).filter(|left| *left > 0)?;
             let sizes = [padding, stride, dilation].map(|at| called.numbers(at, dimensions));
-            let output = match sizes {
+            let (output, steps) = match sizes {
                 [Some(padding), Some(stride), Some(dilation)] => {
                     let mut output = vec![input[0], *filter.first()?];
                     for at in 0..dimensions {
@@ -466,11 +498,11 @@ fn convolved(
                         let steps = (input[at + 2] + 2.0 * padding[at] - reach) / stride[at];
                         output.push(steps.floor() + 1.0);
                     }
-                    output
+                    (output, Some([padding, stride, dilation]))
                 }
-                _ => outputs.get(&[whole(&input), whole(&filter)])?.clone()?,
+                _ => (outputs.get(&[whole(&input), whole(&filter)])?.clone()?, None),
             };
-            Some((input, filter, output))
+            Some(Convolved { input, filter, output, steps })
         }
     }
 }
@@ -480,7 +512,8 @@ pub(super) fn note_output(outputs: &mut Outputs, called: &Called) {
     if !called.plain().ends_with("convolution_backward") || called.flag(7) == Some(true) {
         return;
     }
-    if let Some((input, filter, output)) = convolved(called, None, &Outputs::new()) {
+    if let Some(Convolved { input, filter, output, .. }) = convolved(called, None, &Outputs::new())
+    {
         let known =
             outputs.entry([whole(&input), whole(&filter)]).or_insert_with(|| Some(output.clone()));
         if known.as_ref() != Some(&output) {
@@ -494,12 +527,8 @@ fn whole(shape: &[f64]) -> Vec<u64> {
 }
 
 /// The sizes of a convolution of one to three dimensions; more than two are counted as rows.
-fn convolution(
-    input: &[f64],
-    filter: &[f64],
-    output: &[f64],
-    data_type: DataType,
-) -> Option<Params> {
+fn convolution(shapes: &Convolved, data_type: DataType) -> Option<Params> {
+    let Convolved { input, filter, output, .. } = shapes;
     let plane = |shape: &[f64]| match shape {
         [_, _, rows @ .., columns] => Some((rows.iter().product::<f64>(), *columns)),
         _ => None,
@@ -513,13 +542,16 @@ fn convolution(
         && (filter[0] / groups).fract() == 0.0
         && input.len() == filter.len()
         && input.len() == output.len();
+    if !fits {
+        return None;
+    }
     // Strides may be wider than the filter in one of the dimensions that are counted as rows.
-    let rows = input.iter().zip(output).zip(filter).skip(2).take(input.len().saturating_sub(3));
-    let met: f64 = rows.map(|((input, output), taps)| input.min(output * taps)).product();
+    let last = input.len() - 3;
     let sizes = [
         ("N", input[0]),
         ("C", input[1]),
-        ("met", met),
+        ("rows", (0..last).map(|at| shapes.met(at)).product()),
+        ("columns", shapes.met(last)),
         ("H", inputs.0),
         ("W", inputs.1),
         ("K", filter[0]),
@@ -529,7 +561,7 @@ fn convolution(
         ("S", taps.1),
         ("g", groups),
     ];
-    fits.then(|| Params::of_type(data_type).with_sizes(&sizes))
+    Some(Params::of_type(data_type).with_sizes(&sizes))
 }
 
 /// The sizes of a product of two matrices, or of two stacks of them.

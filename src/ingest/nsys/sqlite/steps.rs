@@ -1,5 +1,6 @@
 //! Steps of a training loop: ranges that are named like one and repeat on a thread.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use super::database::{Database, Failure, STRINGS, integer, text};
@@ -18,18 +19,27 @@ const KINDS: [i64; 4] = [59, 60, 70, 71];
 /// A range that is named like a step: its number, if it has one, start and end.
 type Named = (Option<u64>, i64, i64);
 
-/// The steps of each process: of all names like one, that whose ranges take the most time.
-pub(super) fn annotated(database: &Database) -> Result<BTreeMap<i64, Vec<Annotated>>, Failure> {
-    let mut steps: BTreeMap<i64, (i64, Vec<Annotated>)> = BTreeMap::new();
+/// The steps of a thread of a process.
+pub(super) struct OfThread {
+    pub(super) thread: i64,
+    /// The time of all of its ranges, in nanoseconds.
+    time: i64,
+    pub(super) steps: Vec<Annotated>,
+}
+
+/// The steps of each process, of all threads that have some: those whose ranges take the most time first.
+pub(super) fn annotated(database: &Database) -> Result<BTreeMap<i64, Vec<OfThread>>, Failure> {
+    let mut steps: BTreeMap<i64, Vec<OfThread>> = BTreeMap::new();
     for ((thread, _), ranges) in named(database)? {
         let Some(annotated) = in_turn(ranges) else { continue };
         let time = annotated.iter().map(|step| step.end - step.start).sum();
         let of = steps.entry(process(thread)).or_default();
-        if time > of.0 {
-            *of = (time, annotated);
-        }
+        of.push(OfThread { thread, time, steps: annotated });
     }
-    Ok(steps.into_iter().map(|(process, (_, steps))| (process, steps)).collect())
+    for of in steps.values_mut() {
+        of.sort_by_key(|one| Reverse(one.time));
+    }
+    Ok(steps)
 }
 
 /// Ranges that are named like a step, by their thread and their name without its number.

@@ -1,6 +1,6 @@
 //! The launches of an export of Nsight Systems.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::calls::{self, Calls};
 use super::database::{Database, Failure, STRINGS, integer, text};
@@ -9,9 +9,9 @@ use super::kernels::{self, Kernel, Kernels, Setting};
 use super::missing;
 use super::ranges::{self, Label, Operators};
 use super::slots::{self, Slot, Slots, process_id};
-use super::steps;
+use super::steps::{self, OfThread};
 use crate::ingest::Reading;
-use crate::ingest::timeline::{self, Annotated, LeftOut, Work};
+use crate::ingest::timeline::{self, LeftOut, Work};
 use crate::model::{
     Activity, Head, HintId, HostWait, LaunchCall, NameId, Origin, OriginId, Quantity, Recorded,
     Step, Values, printable,
@@ -70,8 +70,8 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     // Rows that are there twice, as kernels may be.
     let mut seen = HashSet::new();
     moved.retain(|one| {
-        let Moved { table, process, device, start, end, bytes, kind, slot } = *one;
-        seen.insert((table, process, device, start, end, bytes, kind, slot.place()))
+        let Moved { table, process, device, start, end, bytes, kind, slot, places } = *one;
+        seen.insert((table, process, device, start, end, bytes, kind, slot.place(), places))
     });
     let calls = Calls::of(database, &slots)?;
     drop(slots);
@@ -118,7 +118,14 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let called = operators.called;
     drop(operators);
     let whole = moved.iter().filter(|one| one.table == missing::GRAPHS);
-    let graphs = whole.fold((0, 0), |(graphs, time), one| (graphs + 1, time + one.duration()));
+    let mut graphs = Graphs::default();
+    for one in whole {
+        graphs.launches += 1;
+        graphs.time += one.duration();
+        if !kernels.settings.iter().any(|setting| setting.device == one.device) {
+            graphs.alone.insert(one.device);
+        }
+    }
     let (left_out, moved) = activities(&moved, reading, &mut gpus, zero);
     reading.source.clues.extend(left_out.clue());
     if untimed > 0 {
@@ -130,10 +137,20 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let work = AllLaunched { kernels: &kernels, devices: &devices, moved };
     host(reading, &work, &calls, zero);
     let annotated = steps::annotated(database)?;
-    training(reading, annotated, &work, &calls, zero);
+    training(reading, &annotated, &work, &calls, zero);
     let is_whole = !kernels.lost && untimed == 0;
     reading.source.recorded = if is_whole { Recorded::Everything } else { Recorded::Launches };
-    tell(database, reading, (launches, called), graphs)
+    tell(database, reading, (launches, called), &graphs)
+}
+
+/// Graphs that were traced as a whole.
+#[derive(Default)]
+struct Graphs {
+    launches: u64,
+    /// Nanoseconds.
+    time: u64,
+    /// GPUs that ran no kernels beside them, by number: they are not shown.
+    alone: BTreeSet<i64>,
 }
 
 /// A copy, a memset, or a graph that was traced as a whole.
@@ -146,6 +163,8 @@ struct Moved {
     end: Option<u64>,
     bytes: Option<u64>,
     kind: Option<i64>,
+    /// Stream, node of a graph, and address of managed memory: several may begin and end at once.
+    places: [Option<i64>; 3],
 }
 
 impl Moved {
@@ -203,10 +222,22 @@ fn moved(database: &Database, kernels: &Kernels, slots: &mut Slots) -> Result<Ve
     for place in kernels.launches.iter().filter_map(|kernel| kernel.slot.place()) {
         has_kernels[place] = true;
     }
-    let columns = ["start", "end", "globalPid", "correlationId", "deviceId", "bytes", "copyKind"];
+    let columns = [
+        "start",
+        "end",
+        "globalPid",
+        "correlationId",
+        "deviceId",
+        "bytes",
+        "copyKind",
+        "streamId",
+        "graphNodeId",
+        "virtualAddress",
+    ];
     for table in [COPIES, FILLS, missing::GRAPHS] {
         database.each(table, columns, |cells| {
-            let [start, end, process, correlation, device, bytes, kind] = cells.map(integer);
+            let [start, end, process, correlation, device, bytes, kind, stream, node, address] =
+                cells.map(integer);
             let number = |cell: Option<i64>| cell.and_then(|number| u64::try_from(number).ok());
             let process = process.map_or(0, slots::process);
             let slot = slots.take(process, correlation);
@@ -223,6 +254,7 @@ fn moved(database: &Database, kernels: &Kernels, slots: &mut Slots) -> Result<Ve
                 end: number(end),
                 bytes: number(bytes),
                 kind,
+                places: [stream, node, address],
             });
             Ok(())
         })?;
@@ -300,10 +332,33 @@ fn host(reading: &mut Reading<'_>, launched: &AllLaunched<'_>, calls: &Calls, ze
     }
 }
 
+/// Whose calls launch the kernels of a device.
+#[derive(Default)]
+struct Callers {
+    /// The process, if all of its work is of one.
+    process: Option<i64>,
+    is_of_several: bool,
+    /// How many kernels each thread launched.
+    threads: BTreeMap<i64, u64>,
+}
+
+impl Callers {
+    /// Which of the steps of its process are those of a device: of the thread that launches almost all of its kernels, or
+    /// else those that take the most time. Backward passes run on threads of their own, which have no steps.
+    fn steps<'a>(&self, annotated: &'a [OfThread]) -> Option<&'a OfThread> {
+        const ALMOST_ALL: f64 = 0.95;
+        let all: u64 = self.threads.values().sum();
+        let is_main = |(_, kernels): &(&i64, &u64)| **kernels as f64 >= ALMOST_ALL * all as f64;
+        let main = self.threads.iter().find(is_main).map(|(thread, _)| *thread);
+        let own = annotated.iter().find(|one| Some(one.thread) == main);
+        own.or_else(|| annotated.first())
+    }
+}
+
 /// Appends the steps of each device whose work is of one process.
 fn training(
     reading: &mut Reading<'_>,
-    annotated: BTreeMap<i64, Vec<Annotated>>,
+    annotated: &BTreeMap<i64, Vec<OfThread>>,
     launched: &AllLaunched<'_>,
     calls: &Calls,
     zero: u64,
@@ -311,13 +366,25 @@ fn training(
     if annotated.is_empty() {
         return;
     }
-    let mut processes: HashMap<HintId, Option<i64>> = HashMap::new();
+    let mut callers: BTreeMap<HintId, Callers> = BTreeMap::new();
     for one in launched.iter() {
-        let process = processes.entry(one.device).or_insert(Some(one.process));
-        *process = process.filter(|process| *process == one.process);
+        let of = callers.entry(one.device).or_default();
+        of.is_of_several |= *of.process.get_or_insert(one.process) != one.process;
+        if let Some(call) = calls.of_slot(one.slot).filter(|_| one.is_kernel) {
+            *of.threads.entry(call.thread).or_default() += 1;
+        }
     }
-    for (process, annotated) in annotated {
-        let is_of = |one: &Launched| processes.get(&one.device) == Some(&Some(process));
+    // Of each thread with steps, its devices.
+    let mut devices: BTreeMap<(i64, i64), (&OfThread, Vec<HintId>)> = BTreeMap::new();
+    for (device, of) in callers.iter().filter(|(_, of)| !of.is_of_several) {
+        let steps = of.process.and_then(|process| of.steps(annotated.get(&process)?));
+        if let Some((process, steps)) = of.process.zip(steps) {
+            let of_thread = devices.entry((process, steps.thread));
+            of_thread.or_insert_with(|| (steps, Vec::new())).1.push(*device);
+        }
+    }
+    for (annotated, devices) in devices.into_values() {
+        let is_of = |one: &Launched| devices.contains(&one.device);
         let work = launched.iter().filter(is_of).filter_map(|one| {
             Some(Work {
                 device: one.device,
@@ -327,7 +394,7 @@ fn training(
                 is_kernel: one.is_kernel,
             })
         });
-        for ran in timeline::steps(annotated, work) {
+        for ran in timeline::steps(annotated.steps.clone(), work) {
             let at = |time: i64| zero.saturating_add(time.unsigned_abs());
             reading.add_step(Step {
                 device: ran.device,
@@ -492,13 +559,19 @@ fn tell(
     database: &Database,
     reading: &mut Reading<'_>,
     (launches, called): (u64, u64),
-    (graphs, time): (u64, u64),
+    Graphs { launches: graphs, time, alone }: &Graphs,
 ) -> Result<(), Failure> {
-    if graphs > 0 {
-        let graphs = counted(graphs, "launch of a CUDA graph was", "launches of CUDA graphs were");
+    if *graphs > 0 {
+        let graphs = counted(*graphs, "launch of a CUDA graph was", "launches of CUDA graphs were");
+        let alone: Vec<String> = alone.iter().map(|number| format!("GPU {number}")).collect();
+        let alone = match alone.as_slice() {
+            [] => String::new(),
+            [one] => format!(", all that {one} ran, which is not shown"),
+            several => format!(", all that {} ran, which are not shown", several.join(", ")),
+        };
         reading.check(&format!(
-            "{graphs} traced as a whole ({}): the kernels are missing; trace them with --cuda-graph-trace=node",
-            si(time as f64 / 1e9, "s")
+            "{graphs} traced as a whole ({}{alone}): the kernels are missing; trace them with --cuda-graph-trace=node",
+            si(*time as f64 / 1e9, "s")
         ));
     }
     let (messages, more) = missing::messages(database)?;

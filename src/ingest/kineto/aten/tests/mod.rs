@@ -223,7 +223,7 @@ fn operators_have_the_work_of_their_tensors() {
     }
 }
 
-/// 8×8 at steps of 2, with a border of 1 and filters that reach over 5, is 3×3.
+/// 8×8 at steps of 2, with a border of 1 and filters that reach over 5, is 3×3, of the rows and columns 1, 3, 5 and 7.
 #[test]
 fn the_output_of_a_convolution_follows_from_its_values() {
     let values = r#"["","","","[2, 2]","[1, 1]","[2, 2]","False","[0, 0]","2"]"#;
@@ -236,7 +236,7 @@ fn the_output_of_a_convolution_follows_from_its_values() {
     let output = 2.0 * 6.0 * 3.0 * 3.0;
     // In groups only kernels that do all of them have the whole work.
     let kernel = "conv2d_grouped_direct_kernel";
-    let bytes = 4.0 * (2.0 * 4.0 * 64.0 + 6.0 * 18.0 + output);
+    let bytes = 4.0 * (2.0 * 4.0 * 16.0 + 6.0 * 18.0 + output);
     assert_eq!(work(&convolution, kernel), (Some(2.0 * output * 18.0), Some(bytes)));
     assert_eq!(work(&convolution, "implicit_convolve_sgemm"), (None, None));
     let unknown = Called::of(b"aten::convolution\0[[2,4,8,8],[6,2,3,3]]\0[]\0\0");

@@ -1,4 +1,4 @@
-//! What the names of AMD's Tensile tell, the generator of the products of hipBLASLt and rocBLAS.
+//! What the names of AMD's libraries tell: of Tensile, the generator of the products of hipBLASLt and rocBLAS, and of `MIOpen`.
 
 use crate::model::Precision;
 
@@ -26,6 +26,20 @@ pub(super) fn tensile(head: &str) -> Option<(Precision, bool)> {
         word.strip_prefix("MI").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
     Some((precision, words.any(instructs)))
+}
+
+/// The format in which `MIOpen`'s reference convolution multiplies: it converts to that of its sums, the second of the three
+/// types in its name (`naive_conv_fwd_nchw_half_double_half`).
+///
+/// Source: `MIOpen`, `src/kernels/naive_conv.cpp`.
+pub(super) fn naive(head: &str) -> Option<Precision> {
+    let type_of = |word| match word {
+        "double" => Some(Some(Precision::Fp64)),
+        "float" => Some(Some(Precision::Fp32)),
+        "half" | "ushort" => Some(None),
+        _ => None,
+    };
+    head.split(['_', '.']).filter_map(type_of).nth(1).flatten()
 }
 
 #[cfg(test)]
