@@ -139,7 +139,7 @@ fn unused(run: &Run) -> u64 {
 
 /// Returns `true` if `part` equals `whole` up to a cut: kernels before it are complete, kernels
 /// after it are missing, and nothing is new.
-fn is_beginning(part: &Run, whole: &Run) -> bool {
+pub(crate) fn is_beginning(part: &Run, whole: &Run) -> bool {
     let rows = |run: &Run| {
         let last = run.kernels.iter().map(|kernel| kernel.rows[1].saturating_add(1));
         last.max().unwrap_or(0)

@@ -40,7 +40,7 @@ pub use comparison::{
     Basis, Common, Comparison, Contribution, ContributionKind, Contributions, Coverage, OddRun,
     Side, Split,
 };
-pub(crate) use conditions::cut_off;
+pub(crate) use conditions::{cut_off, is_beginning};
 pub use counts::Counts;
 pub use evidence::{
     Change, Counted, Evidence, Inferred, Lone, Measured, OfAll, OfRun, PerLaunch, Proposal,

@@ -47,6 +47,8 @@ pub(super) fn sift<'a>(baseline: &'a [Run], current: &'a [Run], order: &[bool]) 
     let (one, two) = (outlines(baseline), outlines(current));
     let before = sifted.side("the baseline", (baseline, &one), (current, &two));
     let after = sifted.side("the current side", (current, &two), (baseline, &one));
+    let before = sifted.without_beginnings("the baseline", baseline, before, &[]);
+    let after = sifted.without_beginnings("the current side", current, after, baseline);
     let before = sifted.of_as_many_steps("the baseline", (baseline, &one), before, (current, &two));
     let after =
         sifted.of_as_many_steps("the current side", (current, &two), after, (baseline, &one));
@@ -132,6 +134,36 @@ impl Sifted<'_> {
 }
 
 impl Sifted<'_> {
+    /// Those of the positions whose runs are not the beginning of others of their side, where these are most. A run that is
+    /// the beginning of one of `judging`, which fails for that, stays.
+    fn without_beginnings(
+        &mut self,
+        side: &str,
+        runs: &[Run],
+        at: Vec<usize>,
+        judging: &[Run],
+    ) -> Vec<usize> {
+        let whole_of = |one: &usize| {
+            at.iter().copied().find(|whole| compare::is_beginning(&runs[*one], &runs[*whole]))
+        };
+        let cut: Vec<(usize, usize)> =
+            at.iter().filter_map(|one| Some((*one, whole_of(one)?))).collect();
+        if 2 * cut.len() >= at.len() {
+            return at;
+        }
+        let fails = |one: &Run| judging.iter().any(|whole| compare::is_beginning(one, whole));
+        let mut gone = Vec::new();
+        for (one, whole) in cut.into_iter().filter(|(one, _)| !fails(&runs[*one])) {
+            self.left_out.push(format!(
+                "{} is left out, because it is not a repeat of the other runs of {side}: it matches the beginning of {} and \
+                 ends after {} of {} launches: cut off?",
+                runs[one].label, runs[whole].label, runs[one].launches, runs[whole].launches
+            ));
+            gone.push(one);
+        }
+        at.into_iter().filter(|one| !gone.contains(one)).collect()
+    }
+
     /// Those of the positions whose runs have as many steps as most: the total of a side is that of a run. Where most do
     /// not agree, each is what it is.
     fn of_as_many_steps(
@@ -407,6 +439,33 @@ mod tests {
         assert_eq!(left(&runs, &[of("a", 2)]), (vec![], vec![], 3));
         let twice = [of("c", 2), of("d", 2)];
         assert_eq!(left(&twice, &[of("a", 1), of("b", 1)]), (vec![], vec![], 2));
+    }
+
+    /// Rows: a, b, b, c. One of three ends in the middle of b, whichever side has it; the gate fails for one of the
+    /// current side that is the beginning of a run of the baseline, and judges the others where all end there.
+    #[test]
+    fn a_run_that_is_the_beginning_of_the_others_is_left_out() {
+        let at = |name: &str, launches: usize, rows: [u64; 2]| compare::RunKernel {
+            rows,
+            ..kernel(&format!("net_{name}"), &vec![1e-3; launches])
+        };
+        let of = |label: &str, kernels: Vec<compare::RunKernel>| Run {
+            label: label.to_owned(),
+            ..run(kernels)
+        };
+        let whole =
+            |label| of(label, vec![at("a", 1, [0, 0]), at("b", 2, [1, 2]), at("c", 1, [3, 3])]);
+        let part = |label| of(label, vec![at("a", 1, [0, 0]), at("b", 1, [1, 1])]);
+        let other = || of("x", vec![at("a", 1, [0, 0]), at("b", 2, [1, 2]), at("d", 1, [3, 3])]);
+        let runs = [whole("c"), part("d"), whole("e")];
+        let says = "d is left out, because it is not a repeat of the other runs of the current side: it matches the \
+                    beginning of c and ends after 2 of 4 launches: cut off?";
+        assert_eq!(left(&runs, &[of("y", vec![at("z", 9, [0, 8])])]).0, [says]);
+        let others = [other()];
+        let found = sift(&runs, &others, &[]);
+        assert_eq!((found.baseline.len(), found.left_out.len()), (2, 1), "{:?}", found.left_out);
+        assert_eq!(left(&runs, &[whole("a")]).2, 3);
+        assert_eq!(left(&[part("c"), part("d"), whole("e")], &[whole("a")]).2, 3);
     }
 
     #[test]

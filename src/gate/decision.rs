@@ -216,7 +216,8 @@ pub struct Check {
     /// Relative change that noise alone could explain; only with one run per side.
     pub noise: Option<RelativeChange>,
     /// What the change costs a run, in seconds: that of the time per launch at launches midway between the sides, or that of
-    /// the time of all launches where these are judged. More launches alone are in the contributions to the total.
+    /// the time of all launches where these are judged; net of the global shift, as the change is. More launches alone are in
+    /// the contributions to the total.
     pub delta_s: Option<Seconds>,
     /// Share of the current run's time; of the baseline's time for vanished kernels.
     pub share: Option<Share>,

@@ -68,7 +68,7 @@ pub(super) fn judge(comparison: &Comparison, change: &Change, policy: &Policy) -
     let launches = if one == two {
         format!("{now} as before")
     } else {
-        format!("launches went from {one} to {two}")
+        format!("launches went from {one}{} to {two}", words::scaled(comparison.work.get()))
     };
     let message = format!(
         "{}{launches}, time of all launches from {} to {}: {}, limit {}",

@@ -5,6 +5,7 @@ use super::decision::{Check, Detectable, Subject, Verdict};
 use super::metrics;
 use super::policy::{Action, Limit, Metric, Policy};
 use super::presence::is_judged;
+use super::renumbered::{RENUMBERED, is_renumbered};
 use super::thresholds::{BEYOND_ROOF, END, MORE_RUNS};
 use super::value::{Allowed, Value};
 use super::{causes, kernel_total, words};
@@ -244,6 +245,11 @@ fn told(
                 let action = at_most(policy.ambiguous);
                 told(Verdict::Ambiguous, action, format!("{}; {reason}", slower()))
             }
+            None if is_renumbered(comparison, change, limit.shift()) => {
+                let action = at_most(policy.ambiguous);
+                let message = format!("{}; {RENUMBERED}", slower());
+                told(Verdict::Ambiguous, action, message)
+            }
             None if policy.may_be_noise(own) => {
                 let action = at_most(policy.ambiguous.min(limit.action));
                 let message = format!("{}; {}", slower(), words::undeclared());
@@ -314,7 +320,7 @@ fn time_check(
         interval: shown.interval(),
         confidence: shown.confidence,
         limit: Some(Allowed::Change(limit.worse)),
-        noise: (own.unit != Unit::Runs).then(|| shown.floor.change()),
+        noise: (own.unit != Unit::Runs).then(|| policy.noise_of(shown.floor)),
         delta_s: delta.filter(|_| !by_headroom),
         share: change.after.share,
         matched: Some(change.pair.level),

@@ -9,7 +9,7 @@ use crate::compare::{Basis, Change, Comparison, Measured, OfRun, Unit};
 use crate::rules::Severity;
 use crate::units::{Dimension, Factor, RelativeChange, Seconds, Share, Shift};
 
-/// Run-to-run noise of counts, bytes and operations, which are counted in a few passes.
+/// Run-to-run noise of bytes and operations, which are counted in a few passes.
 const COUNTED_NOISE: Shift = Shift::new(0.01);
 
 /// Smallest noise of metrics that follow the time: that of a kernel with enough launches (see
@@ -277,6 +277,9 @@ fn least_shift(
 
 /// Returns the shift of a metric that noise alone could explain.
 fn floor(change: &Change, metric: Metric) -> Shift {
+    if metric == Metric::Launches {
+        return ROUNDING;
+    }
     if is_counted(metric) {
         return COUNTED_NOISE;
     }

@@ -16,6 +16,7 @@ mod metrics;
 mod policy;
 mod presence;
 mod rehearsal;
+mod renumbered;
 mod self_test;
 mod thresholds;
 mod value;
@@ -34,3 +35,4 @@ pub use policy::{
 pub use rehearsal::{Alarms, Between, Calibration, Grouped, Seen, calibrate};
 pub use self_test::{Must, Obstacle, Rehearsal, self_test};
 pub use value::{Allowed, Value};
+pub(crate) use words::is_scaled;

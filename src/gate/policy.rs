@@ -439,6 +439,11 @@ impl Policy {
         (!self.noise_is_declared).then(|| UNDECLARED.shift())
     }
 
+    /// What noise alone could explain with one run per side, of which a floor is known.
+    pub(super) fn noise_of(&self, floor: Shift) -> RelativeChange {
+        floor.max(self.undeclared().unwrap_or(Shift::ZERO)).change()
+    }
+
     /// Whether a shift of one run per side may be noise that nobody measured.
     pub(super) fn may_be_noise(&self, evidence: &Evidence) -> bool {
         let is_small = |most: Shift| evidence.shift <= most;

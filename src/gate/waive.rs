@@ -181,15 +181,26 @@ impl Found {
         let named = changes.iter().filter(|one| waivers.iter().any(|waiver| is_for(waiver, one)));
         let named: Vec<(&Change, Subject)> =
             named.map(|change| (change, Subject::kernel(&change.name, &change.after))).collect();
+        // A waiver for the time of a launch accepts no further launches.
         let waived = |part: &Contribution| {
-            let mut checks = self.checks.iter().filter(|check| check.waived.is_some());
-            named.iter().any(|(_, subject)| subject.is_part(part))
-                || checks.any(|check| is_of_time(check.metric) && check.subject.is_part(part))
+            let checks = self.checks.iter().filter(|check| check.waived.is_some());
+            let of_checks = checks.filter(|check| check.subject.is_part(part));
+            let of_waivers = named.iter().filter(|(_, subject)| subject.is_part(part));
+            let of_waivers = of_waivers.flat_map(|(change, _)| {
+                waivers.iter().filter(|waiver| is_for(waiver, change)).map(|waiver| waiver.metric)
+            });
+            let metrics = of_checks.map(|check| Some(check.metric)).chain(of_waivers);
+            let metrics = metrics.filter(|metric| metric.is_none_or(is_of_time));
+            let part_of = |metric| match metric {
+                Some(Metric::Time) => longer_launches(part),
+                _ => part.change_s,
+            };
+            metrics.map(part_of).fold(Seconds::ZERO, Seconds::max)
         };
-        let parts = comparison.contributions.parts.iter();
-        let parts: Vec<&Contribution> =
-            parts.filter(|part| part.change_s > Seconds::ZERO && waived(part)).collect();
-        let longer: Seconds = parts.iter().map(|part| part.change_s).sum();
+        let parts = comparison.contributions.parts.iter().map(|part| (part, waived(part)));
+        let parts: Vec<(&Contribution, Seconds)> =
+            parts.filter(|(_, longer)| *longer > Seconds::ZERO).collect();
+        let longer: Seconds = parts.iter().map(|(_, longer)| *longer).sum();
         // What the baseline takes for the same amount of work.
         let before = comparison.current.time_s - comparison.contributions.change_s;
         if longer <= Seconds::ZERO || before <= Seconds::ZERO {
@@ -208,12 +219,23 @@ impl Found {
                 is_accepted = true;
             }
         }
-        let is_longer = |subject: &Subject| parts.iter().any(|part| subject.is_part(part));
+        let is_longer = |subject: &Subject| parts.iter().any(|(part, _)| subject.is_part(part));
         let made = named.iter().filter(|(_, subject)| is_accepted && is_longer(subject));
         let made: Vec<&Change> = made.map(|(change, _)| *change).collect();
         waivers.retain(|waiver| made.iter().any(|change| is_for(waiver, change)));
         waivers
     }
+}
+
+/// What longer launches of a kernel add to the total, without what more of them add.
+fn longer_launches(part: &Contribution) -> Seconds {
+    let [before, after] =
+        [(part.before_s, part.launches_before), (part.after_s, part.launches_after)];
+    if before.1 <= 0.0 || after.1 <= 0.0 {
+        return Seconds::ZERO;
+    }
+    let longer = after.0 - before.0 * (after.1 / before.1);
+    if longer < part.change_s { longer } else { part.change_s }
 }
 
 #[cfg(test)]
@@ -341,6 +363,28 @@ mod tests {
         let all = judged(&with(1.07, 1.04), vec![waiver(None, Some("b_kernel"))], None);
         assert_eq!(all.outcome, Outcome::Failed);
         assert!(all.notes.iter().any(|note| note.contains("exceed no limit")), "{:?}", all.notes);
+    }
+
+    /// One of twelve kernels runs three times as often: a waiver for the time of a launch is for none of its launches.
+    #[test]
+    fn a_waiver_for_the_time_of_a_launch_accepts_no_more_of_them() {
+        let of = |one: Run| {
+            let often = |known: &crate::compare::RunKernel| {
+                let time = known.samples_s[0].get();
+                let times = if known.name == "b_kernel" { 15 } else { 5 };
+                kernel(&known.name, &vec![time; times])
+            };
+            run(one.kernels.iter().map(often).collect())
+        };
+        let more: Vec<Run> = side(|_| 1.0).into_iter().map(of).collect();
+        for (metric, outcome) in [
+            (Some(Metric::Time), Outcome::Failed),
+            (Some(Metric::KernelTotal), Outcome::Passed),
+            (None, Outcome::Passed),
+        ] {
+            let found = judged(&more, vec![waiver(metric, Some("b_kernel"))]);
+            assert_eq!(found.outcome, outcome, "{metric:?}: {}", found.reason);
+        }
     }
 
     /// Seven of twelve take 4% longer: each within its limit of 5%, together beyond 3%.

@@ -115,7 +115,7 @@ impl Whole<'_> {
             interval: evidence.interval(),
             confidence: evidence.confidence,
             limit: Some(Allowed::Change(limit.worse)),
-            noise: (!is_several).then(|| evidence.floor.change()),
+            noise: (!is_several).then(|| policy.noise_of(evidence.floor)),
             more_runs,
             ..Check::new(rule, limit.metric, Subject::Run, message)
         }
@@ -136,7 +136,7 @@ fn total(comparison: &Comparison, policy: &Policy) -> Option<Check> {
     let is_time = comparison.basis == Basis::Time;
     let what = if is_time {
         let [one, two] = times.map(|time| si(time.get(), "s"));
-        format!("GPU time went from {one} to {two}")
+        format!("GPU time went from {one}{} to {two}", words::scaled(work))
     } else {
         "headroom of the whole run changed".to_owned()
     };

@@ -154,6 +154,21 @@ fn measure() -> String {
     format!("{MORE_RUNS} more runs per side measure the noise and may settle it")
 }
 
+/// Whether figures of the baseline are noticeably scaled to the work of the current side.
+pub(crate) fn is_scaled(work: f64) -> bool {
+    const NOTICED: f64 = 0.005;
+    (work - 1.0).abs() > NOTICED
+}
+
+/// Says of a figure of the baseline how it was scaled, if it was.
+pub(super) fn scaled(work: f64) -> String {
+    if is_scaled(work) {
+        format!(" (the baseline times {}, for the same work)", units::factor(work))
+    } else {
+        String::new()
+    }
+}
+
 /// Why one run per side does not fail, and what would make it certain.
 pub(super) fn undeclared() -> String {
     format!(

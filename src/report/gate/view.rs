@@ -257,11 +257,10 @@ fn total(report: &GateReport<'_>) -> Option<String> {
     let missing = || MISSING.to_owned();
     let (before, after) = (before.unwrap_or_else(missing), after.unwrap_or_else(missing));
     let mut text = format!("{before} before, {after} now: {change}");
-    if let Some(both) = comparison.filter(|both| both.work.change().abs().get() > 0.005) {
-        text.push_str(&format!(
-            "; normalized to the same work (current/baseline {})",
-            factor(both.work.get())
-        ));
+    let work = comparison.map_or(1.0, |both| both.work.get() * both.other_work.get());
+    if crate::gate::is_scaled(work) {
+        let work = factor(work);
+        text.push_str(&format!("; normalized to the same work (current/baseline {work})"));
     }
     Some(text)
 }

@@ -13,7 +13,13 @@ pub(super) fn section(report: &GateReport<'_>, document: &mut Document, style: &
     if !report.can_fail() {
         return;
     }
-    let entries: Vec<String> = report.decision.deciding().filter_map(entry).collect();
+    // Two rules may fail on one figure: one entry accepts both.
+    let mut entries: Vec<String> = Vec::new();
+    for entry in report.decision.deciding().filter_map(entry) {
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
     if entries.is_empty() {
         return;
     }

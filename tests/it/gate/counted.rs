@@ -175,5 +175,7 @@ fn a_shorter_run_that_does_less_work_is_no_slower_one() {
     let found = rooflint(at, &[&arguments[..], &["--device", "L4"]].concat());
     assert_eq!(found.code, 0, "{}", found.out);
     let total = found.out.lines().find(|line| line.starts_with("Total")).unwrap();
-    assert!(total.ends_with("other work"), "{}", found.out);
+    // 14 ms of the baseline are 9.86 ms for seven tenths of the operations.
+    let scaled = "other work; normalized to the same work (current/baseline 0.70×)";
+    assert!(total.contains("9.86 ms before") && total.ends_with(scaled), "{}", found.out);
 }
