@@ -1,10 +1,10 @@
 //! Sources of one kernel's figures, which `--explain` prints as arithmetic.
 
-use super::ceilings::From;
-use super::{Analysis, Kernel};
+use super::ceilings::{Ceiling, From};
+use super::{Analysis, CeilingSet, Kernel};
 use crate::catalog::Provenance;
 use crate::model::{Origin, Pipe, Profile};
-use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz};
+use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, percent};
 
 /// The sources of a kernel's figures, from its longest launch.
 #[derive(Debug)]
@@ -57,21 +57,35 @@ pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Expla
         From::Catalog => figure.clone(),
         From::Derived(how) => how.to_owned(),
     };
+    // An achievable roof is a share of that peak.
+    let of_set = |from: From, share: f64, reached: Option<String>| {
+        if analysis.ceilings != CeilingSet::Achievable {
+            return words(from);
+        }
+        let reached = reached.unwrap_or_else(|| "the usual share".to_owned());
+        let share = percent(share);
+        format!("{share} of the peak, {}; achievable: {reached}", words(from))
+    };
+    let known = device.device.as_ref();
     let work: Vec<_> = launch
         .work()
         .filter(|(_, operations, _)| operations.get() > 0.0)
         .map(|(pipe, _, origin)| {
             let roof = roofs.peak(&launch, pipe, analysis.ceilings);
-            (pipe, origin.clone(), roof.map(|roof| (roof.value, words(roof.from))))
+            let reached = || Some(known?.achievable_peak(pipe.dense())?.source);
+            let share = roofs.law.achievable_math(pipe);
+            let from = |roof: Ceiling<_>| (roof.value, of_set(roof.from, share, reached()));
+            (pipe, origin.clone(), roof.map(from))
         })
         .collect();
     let resident = roofs.resident(&launch);
     Explanation {
         time: launch.duration().map(|(_, origin)| origin.clone()),
         bytes: launch.dram_bytes().map(|(_, origin)| origin.clone()),
-        bandwidth: roofs
-            .dram(&launch, analysis.ceilings)
-            .map(|roof| (roof.value, words(roof.from))),
+        bandwidth: roofs.dram(&launch, analysis.ceilings).map(|roof| {
+            let reached = known.and_then(|device| Some(device.achievable_bandwidth()?.source));
+            (roof.value, of_set(roof.from, roofs.law.achievable_memory(), reached))
+        }),
         groups: work.iter().map(|(pipe, ..)| roofs.group(*pipe)).collect(),
         work,
         clock: roofs.clock(&launch),

@@ -46,7 +46,7 @@ pub struct RankFigures {
     pub measured: Seconds,
     /// Part of it in communication and copies over links.
     pub communication: Seconds,
-    /// Measured time that the model covers.
+    /// Measured time that is compared with roofs, without kernels faster than the model allows.
     pub judged: Seconds,
     /// Roofline time of that part.
     pub roofline: Seconds,

@@ -251,6 +251,13 @@ impl Partial {
             self.devices.push(device.clone());
             self.devices.len() - 1
         });
+        // What the launches of any rank say against it is said, the same whatever rank comes first: the most, of equally
+        // many that with the largest figures.
+        let weight = |notes: &[String]| (notes.len(), notes.concat().len(), notes.concat());
+        let known = &mut self.devices[at].notes;
+        if weight(&device.notes) > weight(known) {
+            known.clone_from(&device.notes);
+        }
         // One description may belong to several devices where only the launches tell them apart.
         let mut known = self.profile.devices.iter().zip(&self.of_hint);
         let place = known.position(|(known, of)| *known == hint && *of == at);
@@ -290,7 +297,7 @@ impl Partial {
             add("measured", measured);
             if self.groups.class(group).crosses_link() {
                 add("communication", measured);
-            } else {
+            } else if !record.is_faster() {
                 add("judged", record.get(Key::Judged(PartKey::Time)));
                 add("roofline", record.get(Key::Judged(PartKey::Roofline)));
             }

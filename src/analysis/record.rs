@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use super::sums::{Part, Sums};
 use crate::law::{Problem, Uncounted};
 use crate::model::{MemoryLevel, Pipe, Quantity};
+use crate::roofline::formula;
 use crate::units::{ExactSum, MergedSum};
 
 /// A figure of [`Sums`].
@@ -317,13 +318,22 @@ fn figure(place: &Place<'_>) -> Figure {
 }
 
 impl Record {
+    /// Returns `true` if the launches are faster than the model allows, as [`Sums::is_faster`] has it.
+    pub(super) fn is_faster(&self) -> bool {
+        let [time, roofline] =
+            [PartKey::Time, PartKey::Roofline].map(|part| self.get(Key::Judged(part)));
+        self.get(Key::FasterTime) > time / 2.0
+            || self.get(Key::FasterLaunches) > 0.0 && formula::is_faster_than_roof(time, roofline)
+    }
+
     /// Returns the figures of sums.
     pub(super) fn of(sums: &mut Sums) -> Self {
         let keys = sums.keys();
         let figures = keys.into_iter().map(|key| (key, figure(&sums.place(key))));
-        // Zero operations that were counted are not the same as none that were.
+        // Zero operations that were counted are not the same as none that were, nor is a bound of 0 one that is not stated.
         let is_counted = |key: &Key| {
-            matches!(key, Key::Judged(PartKey::Operations(_)) | Key::Rest(PartKey::Operations(_)))
+            let (Key::Judged(part) | Key::Rest(part)) = key else { return false };
+            matches!(part, PartKey::Operations(_) | PartKey::RooflineLow)
         };
         let is_said = |key: &Key, figure: &Figure| is_counted(key) || *figure != key.empty();
         Self(figures.filter(|(key, figure)| is_said(key, figure)).collect())

@@ -89,7 +89,7 @@ struct RankDocument {
     measured_s: Seconds,
     /// Part of it in communication and copies over links.
     communication_s: Seconds,
-    /// Measured time that the model covers.
+    /// Measured time that is compared with roofs, without kernels faster than the model allows.
     judged_s: Seconds,
     /// Roofline time of that part.
     roofline_s: Seconds,

@@ -141,6 +141,8 @@ pub(crate) struct Judged<N: Number> {
     /// Time in which the busiest unit of the SMs and of memory, at its peak, does what it does now.
     pub(crate) units: Maybe<N, N>,
     pub(crate) structural: Maybe<N, N>,
+    /// The least time by the theoretical peaks.
+    pub(crate) at_peaks: Maybe<N, N>,
     /// Whether bytes or operations come from shapes, not counters.
     pub(crate) algorithmic: N::Truth,
     /// Whether a pipe with work has no peak.
@@ -168,6 +170,7 @@ impl<N: Number> Judged<N> {
             levels: [Maybe::missing(); MemoryLevel::ALL.len()],
             units: Maybe::missing(),
             structural: Maybe::missing(),
+            at_peaks: Maybe::missing(),
             algorithmic: no,
             lacks_peak: no,
             without_bandwidth: no,
@@ -198,6 +201,7 @@ impl<N: Number> Judged<N> {
         judged.map(|(measured, roofline_time)| {
             let roofline_time = roofline_time.named("roofline");
             let structural = self.structural.unwrap_or(roofline_time.value).named("structural", "");
+            let at_peaks = self.at_peaks.unwrap_or(roofline_time.low);
             let hierarchical = self.hierarchical().unwrap_or(roofline_time.value);
             let hierarchical = hierarchical.named("hierarchical", "");
             // A rewrite that still asks of every level and pipe what is asked now.
@@ -210,7 +214,7 @@ impl<N: Number> Judged<N> {
             let least = N::select(is_by_memory, || roofline_time.value, || roofline_time.low);
             Times {
                 roofline_time,
-                is_faster: formula::is_faster_than_roof(measured, roofline_time.low),
+                is_faster: formula::is_faster_than_roof(measured, at_peaks),
                 structural,
                 hierarchical,
                 savings_low: formula::savings(measured, modest),

@@ -8,7 +8,7 @@ use super::nature::{Nature, Uncounted};
 use super::reading::Reading;
 use super::roofs::Roofs;
 use super::scene::{Instrument, Scene};
-use super::structural::structural;
+use super::structural::{at_peaks, structural};
 use crate::model::{MemoryLevel, Quantity};
 use crate::roofline::formula;
 use crate::scalar::{Maybe, Number};
@@ -42,6 +42,7 @@ pub(crate) fn judge<N: Number, R: Reading<N>>(
         .or_else(|| problem(is_nothing, Problem::NoCounters));
     judged.units = scene.units_busy();
     judged.structural = structural(&judged, &scene, instrument.fixed_cost);
+    judged.at_peaks = at_peaks(&judged, &scene);
     judged
 }
 

@@ -1,6 +1,7 @@
-//! The time of a launch that remains if only the implementation improves.
+//! The time of a launch that remains if only the implementation improves, and the one that none can do without.
 
 use super::ceilings::CeilingSet;
+use super::interval::Interval;
 use super::judged::Judged;
 use super::reading::Reading;
 use super::scene::Scene;
@@ -53,6 +54,24 @@ pub(super) fn structural<N: Number, R: Reading<N>>(
         let time = fixed_cost + dram.max(l2).max(math).max(bound);
         // No rewrite makes a launch cheaper than those that are mostly launch cost.
         time.max(fixed_cost * N::of(roofline::LAUNCH_FLOOR))
+    })
+}
+
+/// Returns the least time by the theoretical peaks: good kernels may exceed what published benchmarks achieve.
+pub(super) fn at_peaks<N: Number, R: Reading<N>>(
+    judged: &Judged<N>,
+    scene: &Scene<'_, N, R>,
+) -> Maybe<N, N> {
+    judged.roofline_time().map(|roofline_time| {
+        let of_peaks = || {
+            let side = |side: Maybe<N, Interval<N>>, share: N| {
+                side.map_or(N::of(0.0), |side| side.low * share)
+            };
+            let memory = side(judged.memory, scene.roofs.achievable_memory());
+            memory.max(side(judged.math, busiest_share(judged, scene)))
+        };
+        let is_achievable = N::is(scene.set, CeilingSet::Achievable);
+        N::select(is_achievable, of_peaks, || roofline_time.low)
     })
 }
 

@@ -183,12 +183,16 @@ pub(crate) fn limiter<N: Number>(
     )
 }
 
-/// Whether the time is impossible, beyond the tolerance: 3%, or two ticks of the 32 ns GPU timer.
+/// A time that is less than the roofline time by more than this share of it, and than two ticks, is impossible.
+pub(crate) const FASTER_SHARE: f64 = 0.03;
+
+/// Two ticks of the 32 ns GPU timer, in seconds.
+pub(crate) const TWO_TICKS: f64 = 64e-9;
+
+/// Whether the time is impossible, beyond the tolerance.
 #[inline]
 pub(crate) fn is_faster_than_roof<N: Number>(measured: N, roofline_time: N) -> N::Truth {
-    const SHARE: f64 = 0.03;
-    const TWO_TICKS: f64 = 64e-9;
-    let tolerance = (roofline_time * N::of(SHARE)).max(N::of(TWO_TICKS));
+    let tolerance = (roofline_time * N::of(FASTER_SHARE)).max(N::of(TWO_TICKS));
     N::of(0.0).less(measured) & measured.less(roofline_time - tolerance)
 }
 

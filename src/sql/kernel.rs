@@ -33,7 +33,8 @@ fn outputs<'a>(sums: &Summed<'a, '_>, limits: Limits) -> Vec<(String, u32)> {
     let zero = Figure::of(0.0);
     let limiter = arena.named_choice(kernel.limiter(), "limiter");
     let ground = arena.named_choice(kernel.ground(&bar, limiter), "ground");
-    let is_winnable = is_modeled(ground) & kernel.is_winnable(limiter);
+    let is_modeled = is_modeled(ground);
+    let is_winnable = is_modeled & kernel.is_winnable(limiter);
     let of = |is: Condition<'a>, name: &str| Maybe::when(is, || arena.present(name));
     let infinite = Figure::of(f64::INFINITY);
     let is_compared = kernel.has_roofline();
@@ -45,10 +46,11 @@ fn outputs<'a>(sums: &Summed<'a, '_>, limits: Limits) -> Vec<(String, u32)> {
         all.push((name.to_owned(), arena.or_null(value)));
     };
     number("launches", Maybe::known(sums.figure("launches")));
-    number("measured_s", Maybe::known(sums.figure("measured_s")));
+    let is_timed = zero.less(sums.figure("measured_s"));
+    number("measured_s", of(is_timed, "measured_s"));
     number("judged_s", of(is_compared, "judged_s"));
     let total = sums.figure("run_measured_s");
-    number("share", Maybe::when(zero.less(total), || sums.figure("measured_s") / total));
+    number("share", Maybe::when(is_timed, || sums.figure("measured_s") / total));
     number("bytes", sums.part("bytes"));
     for pipe in Pipe::ALL {
         for name in [operations(*pipe), format!("t_{}_s", pipe.key())] {
@@ -72,11 +74,12 @@ fn outputs<'a>(sums: &Summed<'a, '_>, limits: Limits) -> Vec<(String, u32)> {
     for name in ["headroom_least", "headroom_greatest"] {
         number(name, Maybe::only_if(!kernel.crosses_link, || sums.maybe(name)));
     }
-    let won =
-        |name: &str| Maybe::known(Figure::select(is_winnable, || arena.present(name), || zero));
+    let won = |name: &str| {
+        Maybe::when(is_modeled, || Figure::select(is_winnable, || arena.present(name), || zero))
+    };
     number("savings_low_s", won("savings_low_s"));
     number("savings_s", won("savings_s"));
-    number("savings_high_s", Maybe::known(kernel.savings_high));
+    number("savings_high_s", Maybe::when(is_modeled, || kernel.savings_high));
     // Profilers with other launch costs among the launches of one kernel leave its state open.
     let is_settled = sums.figure("fixed_cost_least_s").same(sums.figure("fixed_cost_greatest_s"));
     all.push(("limiter".to_owned(), limiter.node(arena)));

@@ -1,18 +1,22 @@
 //! The view of the ranks of each run.
 
 use super::engine::Engine;
-use crate::roofline::formula::STRAGGLES;
+use crate::roofline::formula::{FASTER_SHARE, STRAGGLES, TWO_TICKS};
 
 /// Returns the statement that makes the view: a row per rank, beside the medians of its run. The limits are those of
-/// `fleet`. A rank without durations has no times, and counts for no median.
+/// `fleet`. A rank without durations has no times, and counts for no median. Kernels that are faster than the model allows
+/// are in the time of a rank, not in what is compared with roofs.
 pub(super) fn view(engine: Engine) -> String {
     format!(
-        "{} rank_spread AS WITH\nsums AS (\n  \
+        "{} rank_spread AS WITH\nkernels AS (\n  SELECT *, NOT crosses_link AND faster_s <= judged_s / 2e0\n    \
+         AND (faster_launches <= 0e0 OR judged_s >= roofline_s - roofline_s * {share:e} OR judged_s >= roofline_s - {ticks:e})\n    \
+         AS is_compared\n  FROM kernel_sums\n),\n\
+         sums AS (\n  \
          SELECT run, rank, sum(launches) AS launches, nullif(sum(measured_s), 0e0) AS measured_s,\n    \
          sum(CASE WHEN crosses_link THEN measured_s ELSE 0e0 END) AS link_s,\n    \
-         sum(CASE WHEN crosses_link THEN 0e0 ELSE judged_s END) AS covered_s,\n    \
-         sum(CASE WHEN crosses_link THEN 0e0 ELSE roofline_s END) AS modeled_s\n  \
-         FROM kernel_sums GROUP BY run, rank\n),\n\
+         sum(CASE WHEN is_compared THEN judged_s ELSE 0e0 END) AS covered_s,\n    \
+         sum(CASE WHEN is_compared THEN roofline_s ELSE 0e0 END) AS modeled_s\n  \
+         FROM kernels GROUP BY run, rank\n),\n\
          timed AS (\n  SELECT run, rank, launches, measured_s,\n    \
          CASE WHEN measured_s IS NOT NULL THEN link_s END AS communication_s,\n    \
          CASE WHEN measured_s IS NOT NULL THEN covered_s END AS judged_s,\n    \
@@ -28,6 +32,8 @@ pub(super) fn view(engine: Engine) -> String {
          ranks > 2 AND (coalesce(over_median, 1e0) >= {slow:e} OR coalesce(compute_over_median, 1e0) >= {slow:e}) \
          AS is_straggler\nFROM ratios;\n",
         engine.view(),
+        share = FASTER_SHARE,
+        ticks = TWO_TICKS,
         slow = STRAGGLES,
     )
 }

@@ -30,10 +30,10 @@ struct Document<'a> {
     ceilings: &'static str,
     /// Sums over all kernels of all ranks.
     totals: totals::TotalsDocument,
-    /// Measured time, in hours of a GPU.
-    measured_gpu_hours: f64,
-    /// Realistic savings, in hours of a GPU.
-    savings_gpu_hours: f64,
+    /// Measured time, in hours of a GPU; `null` if no launch has a duration.
+    measured_gpu_hours: Option<f64>,
+    /// Realistic savings, in hours of a GPU; `null` if nothing was judged.
+    savings_gpu_hours: Option<f64>,
     /// Price of an hour of one GPU, as given with `--price`.
     price_per_gpu_hour: Option<f64>,
     /// Kernels by savings, then by measured time.
@@ -134,7 +134,7 @@ struct RankDocument<'a> {
     from_median: Option<f64>,
     /// Part of the measured time in communication and copies over links; `null` if no launch has a duration.
     communication_s: Option<f64>,
-    /// Measured time that the model covers; `null` if no launch has a duration.
+    /// Measured time that is compared with roofs, without kernels faster than the model allows; `null` if no launch has a duration.
     judged_s: Option<f64>,
     /// Roofline time of that part; `null` if no launch has a duration.
     roofline_s: Option<f64>,
@@ -209,16 +209,17 @@ pub fn fleet_schema() -> String {
 impl FleetReport<'_> {
     /// Returns the report as it is written as JSON.
     pub(super) fn json(&self) -> impl Serialize {
-        let totals = &self.analysis.totals;
+        let totals = totals::document(&self.analysis.totals);
+        let hours = |seconds: Option<f64>| Some(seconds? / HOUR);
         Document {
             schema: SCHEMA,
             rooflint: env!("CARGO_PKG_VERSION"),
             runs: self.runs().into_iter().collect(),
             devices: devices(self.analysis),
             ceilings: self.analysis.ceilings.label(),
-            totals: totals::document(totals),
-            measured_gpu_hours: totals.measured.get() / HOUR,
-            savings_gpu_hours: totals.savings.get() / HOUR,
+            measured_gpu_hours: hours(totals.measured_s),
+            savings_gpu_hours: hours(totals.savings_s),
+            totals,
             price_per_gpu_hour: self.price,
             kernels: Kernels(*self),
             stragglers: self.stragglers.iter().map(straggler).collect(),

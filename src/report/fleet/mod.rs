@@ -160,12 +160,15 @@ impl<'a> FleetReport<'a> {
         };
         let launches = count(totals.launches, "launch", "launches");
         let kernels = count(totals.kernels as u64, "kernel", "kernels");
+        let whole = format!("{launches} of {kernels} on {}", devices(self.analysis).join(", "));
+        let ceilings = Fact::new("Ceilings", self.analysis.ceilings.label());
+        if totals.measured <= Seconds::ZERO {
+            let time = format!("unknown: no durations in {whole}");
+            return vec![Fact::new("GPU time", time), ceilings];
+        }
         let time = si(totals.measured.get(), "s");
-        let on = devices(self.analysis).join(", ");
-        let mut facts = vec![Fact::new(
-            "GPU time",
-            format!("{time} in {launches} of {kernels} on {on}: {}", hours(totals.measured)),
-        )];
+        let mut facts =
+            vec![Fact::new("GPU time", format!("{time} in {whole}: {}", hours(totals.measured)))];
         if let Some(headroom) = overall(totals) {
             let (judged, roofline) = (totals.modeled.get(), totals.roofline_time.get());
             facts.push(Fact::new(
@@ -192,7 +195,7 @@ impl<'a> FleetReport<'a> {
             let text = format!("at most {most} more, where no certain cause was found: {hours}");
             facts.push(Fact::new("Unproven", text));
         }
-        facts.push(Fact::new("Ceilings", self.analysis.ceilings.label()));
+        facts.push(ceilings);
         facts
     }
 

@@ -95,9 +95,10 @@ impl FleetReport<'_> {
         add("communication_s", SECONDS, about, &|rank| {
             rank.timed(rank.figures.communication).map(Cell::Number)
         });
-        let about = "time that the model covers";
+        let about =
+            "time that is compared with roofs, without kernels faster than the model allows";
         add("judged_s", SECONDS, about, &|rank| rank.timed(rank.figures.judged).map(Cell::Number));
-        let about = "roofline time of the time that the model covers";
+        let about = "roofline time of the time that is compared with roofs";
         add("roofline_s", SECONDS, about, &|rank| {
             rank.timed(rank.figures.roofline).map(Cell::Number)
         });

@@ -17,7 +17,7 @@ pub(in crate::report) struct TotalsDocument {
     /// Number of kernels.
     kernels: usize,
     /// `null` if no launch has a duration.
-    measured_s: Option<f64>,
+    pub(in crate::report) measured_s: Option<f64>,
     /// Measured time that the model covers; the next keys refer to it.
     judged_s: f64,
     /// Roofline time of the judged launches; `null` if there are none.
@@ -26,7 +26,7 @@ pub(in crate::report) struct TotalsDocument {
     headroom: Option<f64>,
     /// Realistic savings of better implementations over all judged kernels, independent of the
     /// threshold; `null` if the model covers no kernel.
-    savings_s: Option<f64>,
+    pub(in crate::report) savings_s: Option<f64>,
     /// Part of `savings_s` that is likely, not certain.
     savings_likely_s: Option<f64>,
     /// Optimistic savings of kernels without evidence that they can be realized; in no other sum.

@@ -198,3 +198,28 @@ fn json_of_the_fleet_has_the_figures_of_its_tables() {
     let slowest = &found["kernels"][0]["slowest_rank"];
     assert_eq!((&slowest["run"], &slowest["rank"]), (&"run".into(), &2.into()));
 }
+
+/// Kernels that are faster than the model allows have no place in what a rank is compared with, as in the totals.
+#[test]
+fn a_rank_is_compared_without_what_is_faster_than_its_roof() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = text(&rank(folder.path(), 0, 0.6));
+    let of = |command: &[&str]| -> Value {
+        serde_json::from_str(&run(&[command, &["--format", "json"]].concat())).unwrap()
+    };
+    let alone = of(&["analyze", &file]);
+    let kernels = alone["kernels"].as_array().unwrap();
+    let is_faster = |kernel: &&Value| kernel["state"] == "faster_than_roofline";
+    assert!(kernels.iter().filter(is_faster).count() > 0);
+    let partial = text(&folder.path().join("rank0.partial.json"));
+    run(&["summarize", &file, "-o", &partial]);
+    let fleet = of(&["fleet", &partial]);
+    for (key, of_kernel) in [("judged_s", "measured_s"), ("roofline_s", "roofline_s")] {
+        let others = kernels
+            .iter()
+            .filter(|kernel| !is_faster(kernel) && kernel["group"] != "communication");
+        let expected: f64 = others.map(|kernel| kernel[of_kernel].as_f64().unwrap()).sum();
+        let found = fleet["ranks"][0][key].as_f64().unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-9, "{key}: {found}, {expected}");
+    }
+}

@@ -219,9 +219,9 @@ fn differences(row: &Row, kernel: &Kernel, totals: &Totals) -> Vec<String> {
     };
     let judged = kernel.roofline_time_high.is_some();
     number("launches", Some(kernel.launches as f64));
-    number("measured_s", Some(kernel.measured.get()));
+    let is_timed = kernel.measured > Seconds::ZERO;
+    number("measured_s", is_timed.then(|| kernel.measured.get()));
     number("judged_s", judged.then(|| kernel.modeled.get()));
-    let is_timed = totals.measured > Seconds::ZERO;
     number("share", is_timed.then(|| totals.share(kernel.measured)));
     number("bytes", kernel.bytes.map(Bytes::get));
     for pipe in Pipe::ALL {
@@ -242,7 +242,8 @@ fn differences(row: &Row, kernel: &Kernel, totals: &Totals) -> Vec<String> {
     number("headroom_likely", kernel.headroom_likely());
     number("headroom_least", kernel.headrooms.map(|(least, _)| least.get()));
     number("headroom_greatest", kernel.headrooms.map(|(_, greatest)| greatest.get()));
-    number("savings_high_s", Some(kernel.savings_high.get()));
+    let is_modeled = kernel.state.is_modeled();
+    number("savings_high_s", is_modeled.then(|| kernel.savings_high.get()));
     // Sizes of its algorithm, which SQL does not have, may raise the upper bound.
     if kernel.algorithmic().is_none() {
         number("roofline_high_s", kernel.roofline_time_high.map(Seconds::get));
@@ -250,8 +251,8 @@ fn differences(row: &Row, kernel: &Kernel, totals: &Totals) -> Vec<String> {
         // Starts of launches, which SQL does not look at, take savings from kernels that shared their GPU.
         let is_alone = !kernel.is_shared();
         if is_alone {
-            number("savings_low_s", Some(kernel.savings_low.get()));
-            number("savings_s", Some(kernel.savings.get()));
+            number("savings_low_s", is_modeled.then(|| kernel.savings_low.get()));
+            number("savings_s", is_modeled.then(|| kernel.savings.get()));
         }
         let mut text = |name: &str, expected: &str| {
             let found = row[name].as_str().unwrap_or("nothing");

@@ -58,6 +58,9 @@ fn is_of_roofline(missing: Missing) -> bool {
     COLUMNS.iter().any(|start| missing.0.starts_with(start))
 }
 
+/// What sums over ranks lack.
+const EACH_LAUNCH: Missing = Missing("each launch (`rooflint analyze` of a rank has them)");
+
 /// Runs the custom rules over launches, and adds what they find to the findings.
 ///
 /// A rule speaks of a kernel once: of how many of its launches match, and of the longest of them. It
@@ -76,6 +79,12 @@ pub(in crate::rules) fn check_launches(
         });
         let (mut tally, mut skipped) = (Tally::new(rule.id.clone()), Vec::new());
         for (position, (kernel, seen)) in analysis.kernels.iter().zip(seen).enumerate() {
+            // Of sums over ranks one launch of each kernel is left.
+            if seen.launches < kernel.launches {
+                tally.lacks(EACH_LAUNCH);
+                skipped.push(position);
+                continue;
+            }
             match (seen.longest, seen.lacks) {
                 (Some((row, _)), _) => {
                     let launch = profile.launch(row);
