@@ -9,7 +9,7 @@ use super::exit::{Code, Failure};
 use super::output::{self, Known, Place};
 use super::reading::read_whole;
 use super::terminal::Terminal;
-use super::{config, session};
+use super::{config, environment, session};
 use crate::table::Table;
 
 /// Convert to a table with one row per launch (CSV, JSON, Parquet, or a folder of partitions)
@@ -75,6 +75,18 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
     }
     if command.configuration.config.is_some() {
         config::find(&command.configuration, terminal)?;
+    }
+    for (option, is_given) in [
+        ("device", command.device.is_some()),
+        ("devices", !command.devices.is_empty()),
+        ("config", command.configuration.config.is_some()),
+    ] {
+        if is_given && !environment::stands_for(option) {
+            terminal.note(
+                Code::Usage,
+                &format!("--{option} has no effect on a launch table: give it to the command that reads the table"),
+            );
+        }
     }
     let places = output::places(&command.paths, None, KNOWN, "table format")?;
     #[cfg(not(feature = "frames"))]

@@ -62,6 +62,11 @@ pub(super) fn value(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// Whether a variable is set that stands for this option.
+pub(super) fn stands_for(option: &str) -> bool {
+    VARIABLES.iter().any(|one| one.option == option && value(one.name).is_some())
+}
+
 /// The command that was chosen, with its arguments.
 pub(super) fn chosen<'a>(
     mut command: &'a Command,

@@ -98,6 +98,7 @@ fn is_command(line: &str) -> bool {
             "rooflint ",
             "python ",
             "rocprof",
+            "printf ",
             "with torch.",
             "prof.",
             "proton ",

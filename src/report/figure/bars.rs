@@ -87,7 +87,8 @@ pub(super) fn draw<DB: DrawingBackend>(
     let rows = || panels.iter().flat_map(|panel| &panel.rows);
     let names = widest(&mut rows().map(|row| &row.label), width * 2 / 5);
     let notes = widest(&mut rows().map(|row| &row.note), width * 3 / 10);
-    let across = Across { left: 2 * pen.em() + names, right: width - 2 * pen.em() - notes, notes };
+    let (left, right) = (2 * pen.em() + names, width - 2 * pen.em() - notes);
+    let across = Across { left, right, width };
     // Where there is room rows are as far apart as is easy to read, else they share what there is.
     let bare: i32 = panels.iter().map(|panel| panel.height(pen, 0)).sum();
     let count = rows().count().max(1) as i32;
@@ -102,11 +103,11 @@ pub(super) fn draw<DB: DrawingBackend>(
     Ok(())
 }
 
-/// Where bars lie across the picture, and the width of what is written behind them.
+/// Where bars lie across the picture, and how wide it is.
 struct Across {
     left: i32,
     right: i32,
-    notes: i32,
+    width: i32,
 }
 
 impl BarPanel {
@@ -179,10 +180,10 @@ impl BarPanel {
                 pen.stroke(area, &ends, Tone::Ink, Stroke::Solid)?;
                 end = end.max(before);
             }
-            let note = pen.fitted(&row.note, across.notes);
             // Beyond the roof, where there is one; else behind the bar.
             let end = if self.limit.is_some() { across.right } else { x(end) };
             let corner = (end + em / 2, middle - em / 2);
+            let note = pen.fitted(&row.note, across.width - em - corner.0);
             pen.clear(area, corner, pen.size(&note))?;
             pen.write(area, &note, corner, Tone::Faint)?;
         }

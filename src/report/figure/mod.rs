@@ -106,6 +106,7 @@ pub(super) fn encoded(
             Ok(paper.scaled(&text).into_bytes())
         }
         Encoding::Png => {
+            let pen = pen.with_own_letters();
             let (width, height) = paper.grid();
             let mut pixels = vec![0; width as usize * height as usize * 3];
             let backend = BitMapBackend::<RGBPixel>::with_buffer(&mut pixels, (width, height));

@@ -117,6 +117,35 @@ pub(crate) struct Pen {
     pub(super) letters: u32,
     /// Width of an ordinary line.
     pub(super) stroke: u32,
+    /// Whether letters are those of the carried font alone.
+    has_own_letters: bool,
+}
+
+/// Letters of `sans.ttf`, as ranges: Latin, Greek, and the signs that reports use.
+const LETTERS: [(char, char); 17] = [
+    (' ', '~'),
+    ('\u{a0}', 'ÿ'),
+    ('Α', 'Ρ'),
+    ('Σ', 'ω'),
+    ('\u{2010}', '―'),
+    ('‘', '‟'),
+    ('…', '…'),
+    ('⁰', 'ⁱ'),
+    ('⁴', '₉'),
+    ('←', '↓'),
+    ('∑', '−'),
+    ('√', '√'),
+    ('∞', '∞'),
+    ('≈', '≈'),
+    ('≠', '≠'),
+    ('≤', '≥'),
+    ('⌈', '⌋'),
+];
+
+/// The text with a mark for each letter that the font lacks: it would leave a gap.
+fn with_marks(text: &str) -> String {
+    let is_there = |letter: char| LETTERS.iter().any(|(from, to)| (*from..=*to).contains(&letter));
+    text.chars().map(|letter| if is_there(letter) { letter } else { '?' }).collect()
 }
 
 impl Pen {
@@ -129,7 +158,12 @@ impl Pen {
     /// A pen for a picture of this side, on a grid so many times finer.
     pub(super) fn new(side: u32, fine: u32, dark: bool) -> Self {
         let letters = (side / 68).clamp(9, 60) * fine;
-        Self { dark, letters, stroke: (letters / 8).max(1) }
+        Self { dark, letters, stroke: (letters / 8).max(1), has_own_letters: false }
+    }
+
+    /// The same for a picture of pixels, which has the letters of the carried font alone: a mark stands for others.
+    pub(super) const fn with_own_letters(self) -> Self {
+        Self { has_own_letters: true, ..self }
     }
 
     /// The same with letters of another size.
@@ -215,7 +249,8 @@ impl Pen {
         // Backends agree on the middle of a line, less on its top.
         let style = self.text(tone).pos(Pos::new(HPos::Left, VPos::Center));
         let at = (at.0, at.1 + self.em() / 2);
-        area.draw(&Text::new(text.to_owned(), at, style))
+        let text = if self.has_own_letters { with_marks(text) } else { text.to_owned() };
+        area.draw(&Text::new(text, at, style))
     }
 
     /// Clears what lies below a label.
@@ -410,6 +445,36 @@ mod tests {
             let [light, dark] = values.map(|value| format!("#{value:06x};"));
             assert_eq!(defined[..2], [light, dark], "{name}");
         }
+    }
+
+    /// The segments of the character map of the font, in its format 4.
+    #[test]
+    fn letters_that_the_font_lacks_are_marked() {
+        let font = include_bytes!("sans.ttf");
+        let number = |at: usize| usize::from(u16::from_be_bytes([font[at], font[at + 1]]));
+        let place = |at: usize| (number(at) << 16) + number(at + 2);
+        let tables = (0..number(4)).map(|table| 12 + 16 * table);
+        let map = tables
+            .clone()
+            .find(|at| &font[*at..*at + 4] == b"cmap")
+            .map(|at| place(at + 8))
+            .unwrap();
+        let format = map + place(map + 8);
+        assert_eq!(number(format), 4);
+        let all = number(format + 6);
+        let segments =
+            (0..all / 2 - 1).map(|at| [16 + all, 14].map(|of| number(format + of + 2 * at)));
+        let mut ranges: Vec<[usize; 2]> = Vec::new();
+        for [from, to] in segments {
+            match ranges.last_mut() {
+                Some(last) if last[1] + 1 == from => last[1] = to,
+                _ => ranges.push([from, to]),
+            }
+        }
+        let own: Vec<[usize; 2]> =
+            LETTERS.iter().map(|(from, to)| [*from as usize, *to as usize]).collect();
+        assert_eq!(own, ranges);
+        assert_eq!(with_marks("gemm 模型 ≥ 5 µs"), "gemm ?? ≥ 5 µs");
     }
 
     #[test]

@@ -102,11 +102,13 @@ impl Figure for Roofline {
 
     fn height(&self, width: u32, pen: &Pen) -> u32 {
         let below = self.below(pen);
+        let caption = self.complete(&[]).height(pen, width as i32);
         if self.points.is_empty() {
-            let caption = self.complete(&[]).height(pen, width as i32);
             return (caption + below.max(pen.em() * 4)).unsigned_abs();
         }
-        width * 2 / 3 + below.unsigned_abs()
+        // Letters have a least size: below a narrow picture's long caption the axes keep their room.
+        let axes = (width as i32 * 2 / 5).max(pen.em() * 14);
+        ((width as i32 * 2 / 3).max(caption + axes) + below).unsigned_abs()
     }
 }
 

@@ -23,7 +23,7 @@ function layOnBench(k) {
   // The device may clock higher, and have another L2, than the roofs that the kernel was judged by.
   const l2 = K.levels[k].find(([level]) => DATA.levels[level][0] === "l2");
   s.onChip = l2 && l2[1] > 0 && l2[2] > 0 ? l2[1] / l2[2] : null;
-  s.clock = K.sm_clock_hz[k];
+  if (DATA.is_at_measured_clock || known < 0) s.clock = K.sm_clock_hz[k];
   // The pipe that takes longest, in operations of its own: FLOPs of others overlap with it, and OP are no FLOP.
   const computing = K.work[k].filter(([, operations]) => operations > 0);
   const main = computing.reduce((most, one) => (most == null || one[2] > most[2] ? one : most), null);
@@ -47,9 +47,9 @@ function layOnBench(k) {
   byId("bench-section").scrollIntoView();
 }
 
-/** The button among a kernel's details, where it has something to lay on the bench. */
+/** The button among a kernel's details, where it has something to lay on the bench: links bound communication and host copies. */
 function benchButton(k) {
-  if (!(K.bytes[k] > 0)) return null;
+  if (!(K.bytes[k] > 0) || stateOf(k)[0] === "not_roofline") return null;
   return make("button", { type: "button", class: "try", onclick: () => layOnBench(k) }, "try in the playground");
 }
 

@@ -11,7 +11,9 @@ use serde::{Serialize, Serializer};
 use super::super::scene::{self, Roof, Scene};
 use super::super::view::{Style, printable, shape};
 use super::super::{Report, explained, numbers, tool_advice};
-use crate::analysis::{Algorithmic, Analysis, Column, Columns, FARTHEST, Kernel, NEAR, Row, State};
+use crate::analysis::{
+    Algorithmic, Analysis, CeilingSet, Column, Columns, FARTHEST, Kernel, NEAR, Row, State,
+};
 use crate::model::{MemoryLevel, OriginId, Pipe};
 use crate::rules::{Finding, NOT_ESTIMATED};
 use crate::table::Cell;
@@ -72,6 +74,8 @@ struct Data {
     threshold: Number,
     /// What any launch costs at least.
     fixed: Number,
+    /// Whether roofs are those at the clocks of the launches.
+    is_at_measured_clock: bool,
     /// Headroom up to which a kernel is near its roofs.
     near: f64,
     /// The ratio beyond which the upper end of one says nothing.
@@ -275,6 +279,7 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
         total: Number(analysis.totals.measured.get()),
         threshold: Number(analysis.threshold),
         fixed: Number(analysis.fixed_cost.get()),
+        is_at_measured_clock: analysis.ceilings == CeilingSet::MeasuredClock,
         near: NEAR,
         farthest: FARTHEST,
         full_names: style.full_names,

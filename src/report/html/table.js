@@ -67,7 +67,7 @@ const COLUMNS = [
   { key: "headroom", title: "ratio", number: true, value: (k) => K.headroom[k], show: headroomText, bar: (k) => over(K.headroom[k], MOST_RATIO), kind: "neutral" },
   { key: "state", title: "state", value: (k) => K.state[k], show: (k) => stateOf(k)[1] },
   { key: "limiter", title: "limiter", value: limiterOf, show: limiterText },
-  { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_low_s[k], show: rangeText },
+  { key: "range", title: `range [${T_UNIT.symbol}]`, number: true, value: (k) => K.savings_high_s[k], show: rangeText },
   { key: "covers", title: "cumulative", number: true, value: (k) => K.coverage[k], show: (k) => percent(K.coverage[k]) },
   { key: "launches", title: "launches", number: true, value: (k) => K.launches[k], show: (k) => `${K.launches[k]}` },
   { key: "intensity", title: "FLOP/B", number: true, value: (k) => K.busiest_intensity[k], show: (k) => maybe(K.busiest_intensity[k], digits) },

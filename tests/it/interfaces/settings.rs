@@ -174,6 +174,12 @@ fn the_first_file_of_the_nearest_folder_is_used_and_the_others_are_named() {
     assert_eq!(used().0, 5.0);
     fs::write(folder.path().join("sub/.rooflint.toml"), "[analysis]\nthreshold = 6\n").unwrap();
     assert_eq!(used(), (6.0, String::new()));
+    let file = |more: &[&str]| {
+        let shown = run_in(&inner, &[], &[&["config", "show"], more].concat()).stdout;
+        shown.lines().find_map(|line| Some(line.strip_prefix("File")?.trim().to_owned())).unwrap()
+    };
+    assert!(file(&[]).ends_with(".rooflint.toml"));
+    assert_eq!(file(&["--no-config"]), "none: --no-config");
     // Commands say so, too, and programs read it.
     let run = run_in(folder.path(), &[], &[DEMO]);
     assert!(run.stdout.starts_with("GPU time") && run.stderr.starts_with("note: "));
