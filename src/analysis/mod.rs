@@ -308,6 +308,7 @@ fn conclude(
         let setting = Setting {
             roofs: &devices[device].roofs,
             threshold,
+            ceilings,
             usual_threshold: ceilings.threshold(),
             floor: roofline::flag_floor(totals.measured, floor, floor_share),
             fixed_cost: instruments.fixed_cost(profile.launches.head(sums.longest.0).source),

@@ -288,6 +288,7 @@ impl Partial {
             self.devices.iter().map(|device| device.name().to_owned()).collect();
         devices.sort();
         let mut figures = RankFigures { devices: devices.into(), ..RankFigures::default() };
+        let ceilings = self.ceilings.unwrap_or(CeilingSet::Spec);
         let mut sums: BTreeMap<&str, MergedSum> = BTreeMap::new();
         for (group, merged) in self.kernels.iter().enumerate() {
             let record = &merged.record;
@@ -297,7 +298,7 @@ impl Partial {
             add("measured", measured);
             if self.groups.class(group).crosses_link() {
                 add("communication", measured);
-            } else if !record.is_faster() {
+            } else if !record.is_faster(ceilings) {
                 add("judged", record.get(Key::Judged(PartKey::Time)));
                 add("roofline", record.get(Key::Judged(PartKey::Roofline)));
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use super::sums::{Part, Sums};
-use crate::law::{Problem, Uncounted};
+use crate::law::{CeilingSet, Problem, Uncounted};
 use crate::model::{MemoryLevel, Pipe, Quantity};
 use crate::roofline::formula;
 use crate::units::{ExactSum, MergedSum};
@@ -319,11 +319,13 @@ fn figure(place: &Place<'_>) -> Figure {
 
 impl Record {
     /// Returns `true` if the launches are faster than the model allows, as [`Sums::is_faster`] has it.
-    pub(super) fn is_faster(&self) -> bool {
+    pub(super) fn is_faster(&self, ceilings: CeilingSet) -> bool {
         let [time, roofline] =
             [PartKey::Time, PartKey::Roofline].map(|part| self.get(Key::Judged(part)));
         self.get(Key::FasterTime) > time / 2.0
-            || self.get(Key::FasterLaunches) > 0.0 && formula::is_faster_than_roof(time, roofline)
+            || self.get(Key::FasterLaunches) > 0.0
+                && ceilings != CeilingSet::Achievable
+                && formula::is_faster_than_roof(time, roofline)
     }
 
     /// Returns the figures of sums.

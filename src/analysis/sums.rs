@@ -8,7 +8,7 @@ use super::extras::{Doubt, LevelTraffic};
 use super::kernel::Averages;
 use super::law::{Interval, Judged, Times};
 use super::shared::Shared;
-use crate::law::{Problem, UNTIMED, Uncounted};
+use crate::law::{CeilingSet, Problem, UNTIMED, Uncounted};
 use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
 use crate::roofline;
 use crate::units::{Bytes, BytesPerSecond, ExactSum, Seconds};
@@ -118,11 +118,12 @@ impl Sums {
     }
 
     /// Returns `true` if such launches took most of the time, or all launches together are faster than the model
-    /// allows.
-    pub(super) fn is_faster(&self) -> bool {
+    /// allows. Achievable roofs allow that.
+    pub(super) fn is_faster(&self, ceilings: CeilingSet) -> bool {
         let sum = |part: &ExactSum| Seconds::new(part.get());
         self.faster_time.get() > self.judged.time.get() / 2.0
             || self.faster > 0
+                && ceilings != CeilingSet::Achievable
                 && roofline::is_faster_than_roof(
                     sum(&self.judged.time),
                     sum(&self.judged.roofline_time),

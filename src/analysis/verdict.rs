@@ -7,7 +7,7 @@ use super::kernel::Kernel;
 use super::reason::Reason;
 use super::sums::Sums;
 use crate::catalog::CatalogError;
-use crate::law::{self, Bar, Ground, Problem, State, Uncounted};
+use crate::law::{self, Bar, CeilingSet, Ground, Problem, State, Uncounted};
 use crate::model::{Engine, MemoryLevel, Precision, Quantity};
 use crate::roofline;
 use crate::taxonomy::Kind;
@@ -16,6 +16,7 @@ use crate::units::{self, Bytes, ExactSum, Seconds};
 /// Inputs of the verdict on a kernel besides its own sums.
 pub(super) struct Setting<'a> {
     pub(super) roofs: &'a Roofs,
+    pub(super) ceilings: CeilingSet,
     pub(super) threshold: f64,
     /// Default threshold.
     pub(super) usual_threshold: f64,
@@ -112,7 +113,7 @@ fn known(kernel: &Kernel, sums: &Sums, setting: &Setting<'_>) -> law::Kernel<f64
         uncounted: part.uncounted,
         is_math_by_utilization: part.math_by_utilization,
         is_algorithmic: sums.algorithmic,
-        is_faster: sums.is_faster(),
+        is_faster: sums.is_faster(setting.ceilings),
         is_untimed: matches!(problem(sums), Some(Problem::NoTime | Problem::Instrumented)),
         averages: law::Averages::of(|quantity| kernel.average(quantity).into()),
         blocks: kernel.shape.blocks.map(|blocks| blocks as f64).into(),

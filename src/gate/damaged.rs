@@ -143,8 +143,13 @@ impl Sifted<'_> {
         at: Vec<usize>,
         judging: &[Run],
     ) -> Vec<usize> {
+        // A loop may end a few turns earlier: repeats differ by a tenth at most.
+        let is_shorter = |part: &Run, whole: &Run| {
+            (part.launches as f64) < (1.0 - TIMED) * whole.launches as f64
+                && compare::is_beginning(part, whole)
+        };
         let whole_of = |one: &usize| {
-            at.iter().copied().find(|whole| compare::is_beginning(&runs[*one], &runs[*whole]))
+            at.iter().copied().find(|whole| is_shorter(&runs[*one], &runs[*whole]))
         };
         let cut: Vec<(usize, usize)> =
             at.iter().filter_map(|one| Some((*one, whole_of(one)?))).collect();

@@ -5,7 +5,7 @@ use super::decision::{Check, Detectable, Subject, Verdict};
 use super::metrics;
 use super::policy::{Action, Limit, Metric, Policy};
 use super::presence::is_judged;
-use super::renumbered::{RENUMBERED, is_renumbered};
+use super::renumbered::{RENUMBERED, Renumbered};
 use super::thresholds::{BEYOND_ROOF, END, MORE_RUNS};
 use super::value::{Allowed, Value};
 use super::{causes, kernel_total, words};
@@ -36,7 +36,8 @@ pub(super) struct Verdicts {
 
 /// Judges every kernel by the limits of the policy.
 pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Verdicts {
-    let Sorted { timed, missing } = sorted(comparison, policy);
+    let renumbered = Renumbered::of(comparison);
+    let Sorted { timed, missing } = sorted(comparison, policy, &renumbered);
     let chances = Chances::of(&timed);
     let judged = timed.iter().filter(|timed| timed.counts).count();
     let mut checks = missing;
@@ -69,6 +70,7 @@ struct Timed<'a> {
     mirror: Evidence,
     /// True if the kernel takes enough time to be judged separately.
     counts: bool,
+    renumbered: &'a Renumbered<'a>,
 }
 
 /// Changes that have a limit, split into those with a shift and checks of those without.
@@ -77,7 +79,11 @@ struct Sorted<'a> {
     missing: Vec<Check>,
 }
 
-fn sorted<'a>(comparison: &'a Comparison, policy: &'a Policy) -> Sorted<'a> {
+fn sorted<'a>(
+    comparison: &'a Comparison,
+    policy: &'a Policy,
+    renumbered: &'a Renumbered<'a>,
+) -> Sorted<'a> {
     let metric = match comparison.basis {
         Basis::Time => Metric::Time,
         Basis::Headroom => Metric::Headroom,
@@ -95,7 +101,7 @@ fn sorted<'a>(comparison: &'a Comparison, policy: &'a Policy) -> Sorted<'a> {
             continue;
         };
         let counts = limit.counts(change.share());
-        sorted.timed.push(Timed { change, limit, own, mirror: mirrored(own), counts });
+        sorted.timed.push(Timed { change, limit, own, mirror: mirrored(own), counts, renumbered });
     }
     sorted
 }
@@ -245,7 +251,7 @@ fn told(
                 let action = at_most(policy.ambiguous);
                 told(Verdict::Ambiguous, action, format!("{}; {reason}", slower()))
             }
-            None if is_renumbered(comparison, change, limit.shift()) => {
+            None if timed.renumbered.explain(change) => {
                 let action = at_most(policy.ambiguous);
                 let message = format!("{}; {RENUMBERED}", slower());
                 told(Verdict::Ambiguous, action, message)

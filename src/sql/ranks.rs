@@ -1,6 +1,7 @@
 //! The view of the ranks of each run.
 
 use super::engine::Engine;
+use crate::law::CeilingSet;
 use crate::roofline::formula::{FASTER_SHARE, STRAGGLES, TWO_TICKS};
 
 /// Returns the statement that makes the view: a row per rank, beside the medians of its run. The limits are those of
@@ -9,7 +10,7 @@ use crate::roofline::formula::{FASTER_SHARE, STRAGGLES, TWO_TICKS};
 pub(super) fn view(engine: Engine) -> String {
     format!(
         "{} rank_spread AS WITH\nkernels AS (\n  SELECT *, NOT crosses_link AND faster_s <= judged_s / 2e0\n    \
-         AND (faster_launches <= 0e0 OR judged_s >= roofline_s - roofline_s * {share:e} OR judged_s >= roofline_s - {ticks:e})\n    \
+         AND (faster_launches <= 0e0 OR ceilings = '{achievable}' OR judged_s >= roofline_s - roofline_s * {share:e} OR judged_s >= roofline_s - {ticks:e})\n    \
          AS is_compared\n  FROM kernel_sums\n),\n\
          sums AS (\n  \
          SELECT run, rank, sum(launches) AS launches, nullif(sum(measured_s), 0e0) AS measured_s,\n    \
@@ -32,6 +33,7 @@ pub(super) fn view(engine: Engine) -> String {
          ranks > 2 AND (coalesce(over_median, 1e0) >= {slow:e} OR coalesce(compute_over_median, 1e0) >= {slow:e}) \
          AS is_straggler\nFROM ratios;\n",
         engine.view(),
+        achievable = CeilingSet::Achievable.label(),
         share = FASTER_SHARE,
         ticks = TWO_TICKS,
         slow = STRAGGLES,

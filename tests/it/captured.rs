@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use rooflint::analysis::{Analysis, Kernel, State};
+use rooflint::analysis::{Analysis, CeilingSet, Kernel, State};
 use rooflint::ingest::{self, Input, Options};
 use rooflint::model::{Engine, Quantity};
 use rooflint::rules::{Confidence, Finding, Findings};
@@ -51,6 +51,30 @@ const PRODUCTS: [(&str, f64); 12] = [
     ("conv_fp16_nhwc_32x256x56x56_k3", 2.0 * 32.0 * 56.0 * 56.0 * 256.0 * 256.0 * 9.0),
     ("conv_fp16_nchw_32x256x56x56_k3", 2.0 * 32.0 * 56.0 * 56.0 * 256.0 * 256.0 * 9.0),
 ];
+
+/// Kernels that were written to be good exceed what published benchmarks reach, and are at their roof, not wrong.
+#[test]
+fn no_sound_kernel_is_too_fast_for_achievable_roofs() {
+    let mut beyond = 0;
+    for name in ["h100-five-kernels.csv", "h100-pairs.csv.gz", "h100-operators.csv.gz"] {
+        let input = Input::Named(fixture(&format!("ncu_wide/{name}")));
+        let profile = ingest::read(&[input], &Options::default()).unwrap();
+        let mut session = Session::default().on(Some(DEVICE.to_owned()));
+        session.options.ceilings = Some(CeilingSet::Achievable);
+        let analysis = session.analyze(&profile).unwrap();
+        for kernel in &analysis.kernels {
+            assert_ne!(
+                kernel.state,
+                State::FasterThanRoofline,
+                "{}: {}",
+                kernel.name,
+                kernel.reason
+            );
+            beyond += usize::from(kernel.headroom().is_some_and(|headroom| headroom < 0.97));
+        }
+    }
+    assert!(beyond > 3, "{beyond}");
+}
 
 #[test]
 fn tensor_counters_count_the_closed_forms() {

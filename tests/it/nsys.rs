@@ -380,3 +380,60 @@ fn sums_stand_for_their_launches() {
         assert_eq!(is_uneven, name.ends_with("kern_sum.csv"), "{name}");
     }
 }
+
+/// One process with a thread for each of two GPUs, of which each annotates its own steps of three kernels: those of GPU 1
+/// take half as long again. Two copies that begin and end at once on two streams are two.
+#[test]
+fn a_gpu_has_the_steps_of_the_thread_that_launches_its_kernels() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.sqlite");
+    let (process, start) = (281_543_763_296_256_i64, 1_000_000_i64);
+    let mut sql = "CREATE TABLE META_DATA_EXPORT (name, value); INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.17.1'); \
+        CREATE TABLE TARGET_INFO_GPU (id, name, cuDevice, smCount); \
+        INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H100 80GB HBM3', 0, 132), (1, 'NVIDIA H100 80GB HBM3', 1, 132); \
+        CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value); INSERT INTO StringIds VALUES (1, 'k'); \
+        CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid); \
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId); \
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, streamId, correlationId, globalPid, demangledName, \
+        gridX, gridY, gridZ, blockX, blockY, blockZ); \
+        CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, streamId, correlationId, globalPid, bytes, copyKind);"
+        .to_owned();
+    let mut correlation = 0;
+    for (device, period) in [(0, 100_000), (1, 150_000)] {
+        let thread = process + 100 + device;
+        for step in 0..4 {
+            let begin = start + step * period;
+            let (from, to) = (begin - 20_000, begin + 60_000);
+            sql += &format!(
+                "INSERT INTO NVTX_EVENTS VALUES ({from}, {to}, 59, 'step {step}', {thread});"
+            );
+            for kernel in 0..3 {
+                correlation += 1;
+                let at = begin + kernel * 20_000;
+                let (called, end) = (at - 9_000, at + 15_000);
+                sql += &format!(
+                    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({called}, {called} + 4000, {thread}, {correlation}, 1); \
+                     INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({at}, {end}, {device}, 7, {correlation}, {process}, 1, \
+                     8, 1, 1, 128, 1, 1);"
+                );
+            }
+        }
+    }
+    for stream in [13, 14] {
+        sql += &format!(
+            "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES ({start}, {start} + 500, 0, {stream}, NULL, {process}, 4096, 1);"
+        );
+    }
+    rusqlite::Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+    let profile = read(&path).unwrap();
+    let steps = |ordinal: &str| -> Vec<(u64, u64)> {
+        let of = profile.steps.iter().filter(|step| {
+            profile.devices[step.device.position()].ordinal.as_deref() == Some(ordinal)
+        });
+        of.filter(|step| !step.is_last).map(|step| (step.end - step.start, step.launches)).collect()
+    };
+    assert_eq!(steps("0"), [(100_000, 3); 3]);
+    assert_eq!(steps("1"), [(150_000, 3); 3]);
+    let copied: u64 = profile.activities.iter().filter_map(|one| one.bytes).sum();
+    assert_eq!((profile.activities.len(), copied), (2, 8192));
+}

@@ -12,53 +12,96 @@ use crate::ingest::{Numerals, Reading};
 pub(in crate::ingest) struct Layout {
     /// Titles of the column that tells processes apart, separated by blanks.
     pub(in crate::ingest) process: &'static str,
-    /// Titles of columns that describe a launch, separated by blanks; others are counters.
+    /// Titles of columns that describe a launch, separated by blanks.
     pub(in crate::ingest) columns: &'static str,
+}
+
+impl Layout {
+    /// Whether a title is that of a counter: of a unit of the device (`SQ_WAVES`, `TCC_HIT[3]`), or of what rocprof derives
+    /// (`GPUBusy`, `VALUInsts`). Copies of columns, which pandas numbers, describe a launch as the first do.
+    fn is_counter(&self, title: &str) -> bool {
+        const DERIVED: [&str; 9] = [
+            "Busy",
+            "Wavefronts",
+            "Insts",
+            "Utilization",
+            "Hit",
+            "Stalled",
+            "Size",
+            "ByLDS",
+            "Conflict",
+        ];
+        let number = title.rfind(['_', '.']).filter(|at| {
+            let number = &title[at + 1..];
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        let bare = &title[..number.unwrap_or(title.len())];
+        let is_of_unit = bare.contains('_')
+            && bare.bytes().all(|byte| {
+                byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"_[]".contains(&byte)
+            });
+        let name = bare.strip_suffix("_sum").unwrap_or(bare);
+        let is_sum = name != bare && name.bytes().all(|byte| !byte.is_ascii_lowercase());
+        !is_among(bare, self.columns)
+            && (is_of_unit || is_sum || DERIVED.iter().any(|end| bare.ends_with(end)))
+    }
+}
+
+fn is_among(title: &str, titles: &str) -> bool {
+    titles.split(' ').any(|one| one == title)
+}
+
+/// A counter that formulas have.
+struct Known<'a> {
+    name: &'a str,
+    /// Its columns, which add up to it.
+    places: Vec<usize>,
+    /// Whether a formula lacks another one, which another pass may have.
+    is_part: bool,
 }
 
 /// The counters of a table with a row for each launch.
 pub(super) struct Counters<'a> {
     mappings: &'a [Mapping],
-    /// Those that formulas have, each with its columns, which add up to it.
-    known: Vec<(&'a str, Vec<usize>)>,
+    known: Vec<Known<'a>>,
+    /// Those that no formula has.
     unused: Vec<String>,
     process: Option<usize>,
-    /// Whether a formula lacks a counter, so that those of another pass may complete it.
-    is_part: bool,
     passes: Passes,
 }
 
 impl<'a> Counters<'a> {
-    /// Those of a table with these titles that is read by a mapping; nothing if it has none.
-    pub(super) fn new(
-        layout: &Layout,
-        mapping: &Mapping,
-        mappings: &'a [Mapping],
-        titles: &[String],
-    ) -> Option<Self> {
-        let mut known: Vec<(&str, Vec<usize>)> = Vec::new();
+    /// Those of a table with these titles; nothing if it has none.
+    pub(super) fn new(layout: &Layout, mappings: &'a [Mapping], titles: &[String]) -> Option<Self> {
+        let formulas = || mappings.iter().flat_map(|one| &one.values).map(|value| &value.terms);
+        let mut known: Vec<Known<'_>> = Vec::new();
         for one in mappings {
             for (_, name) in one.values.iter().flat_map(|value| &value.terms) {
-                if known.iter().all(|(known, _)| known != name)
+                if known.iter().all(|known| known.name != name)
                     && let Some(places) = one.places(name, titles)
                 {
-                    known.push((name, places));
+                    known.push(Known { name, places, is_part: false });
                 }
             }
         }
-        let used: HashSet<usize> = known.iter().flat_map(|(_, places)| places).copied().collect();
-        let is_among = |title: &str, titles: &str| titles.split(' ').any(|one| one == title);
+        let names: HashSet<&str> = known.iter().map(|one| one.name).collect();
+        for one in &mut known {
+            let has = |terms: &&Vec<(f64, String)>| terms.iter().any(|(_, name)| name == one.name);
+            let lacks = |terms: &Vec<(f64, String)>| {
+                terms.iter().any(|(_, name)| !names.contains(name.as_str()))
+            };
+            one.is_part = formulas().filter(has).any(lacks);
+        }
+        let used: HashSet<usize> = known.iter().flat_map(|one| &one.places).copied().collect();
         let is_unused =
-            |(at, title): &(usize, &String)| !used.contains(at) && !is_among(title, layout.columns);
+            |(at, title): &(usize, &String)| !used.contains(at) && layout.is_counter(title);
         let unused: Vec<String> =
             titles.iter().enumerate().filter(is_unused).map(|(_, title)| title.clone()).collect();
         if known.is_empty() && unused.is_empty() {
             return None;
         }
-        let mut terms = mapping.values.iter().flat_map(|value| &value.terms);
         Some(Self {
             mappings,
-            is_part: terms.any(|(_, name)| known.iter().all(|(known, _)| known != name)),
             known,
             unused,
             process: titles.iter().position(|title| is_among(title, layout.process)),
@@ -66,15 +109,15 @@ impl<'a> Counters<'a> {
         })
     }
 
-    /// Adds those of a row, which became this launch of the file.
+    /// Adds those of a row, which became this launch of the file: those that other passes complete.
     pub(super) fn add(&mut self, row: &Row, numerals: Numerals, launch: u64) {
         let process = self.process.and_then(|at| numerals.whole(row.cell(at)).ok().flatten());
         let sum = |places: &[usize]| {
             places.iter().try_fold(0.0, |sum, at| Some(sum + numerals.parse(row.cell(*at)).ok()??))
         };
-        let value = |(counter, (_, places)): (usize, &(&str, Vec<usize>))| {
-            // What a whole table lacks is a cell that cannot be read, which other passes do not complete.
-            (counter, if self.is_part { sum(places).unwrap_or(f64::NAN) } else { f64::NAN })
+        let value = |(counter, one): (usize, &Known<'_>)| {
+            let sum = if one.is_part { sum(&one.places) } else { None };
+            (counter, sum.unwrap_or(f64::NAN))
         };
         let counters = self.known.iter().enumerate().map(value).collect();
         self.passes.add(process, launch, counters);
@@ -82,7 +125,7 @@ impl<'a> Counters<'a> {
 
     /// Leaves them to the other files.
     pub(super) fn end(self, reading: &mut Reading<'_>) {
-        let names: Vec<&str> = self.known.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = self.known.iter().map(|one| one.name).collect();
         let unused = self.unused;
         self.passes.end(reading, self.mappings, &names, |_| unused.clone());
     }

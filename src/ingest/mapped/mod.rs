@@ -101,7 +101,7 @@ pub(super) fn read_as_known(
     } else {
         let (line, header) = header(reading, first)?;
         let mapping = fullest(mappings, &header).unwrap_or(first);
-        let counters = |titles: &[String]| Counters::new(layout?, mapping, mappings, titles);
+        let counters = |titles: &[String]| Counters::new(layout?, mappings, titles);
         (mapping, read_csv(reading, mapping, (line, header), counters)?)
     };
     if mapping.launches.as_ref().is_some_and(|launches| launches.totals) {

@@ -342,11 +342,48 @@ fn nearest(
             && !passes[host].has_all_of(one)
             && !one.has_all_of(&passes[host]);
         let pairs = if is_new { pairs(profile, &passes[host], one) } else { Vec::new() };
-        if !pairs.is_empty() && pairs.len() * 2 >= one.launches.len() {
+        if !pairs.is_empty()
+            && pairs.len() * 2 >= one.launches.len()
+            && !are_of_two_runs(profile, (&passes[host], one), &pairs)
+        {
             found.push((other, pairs));
         }
     }
     found
+}
+
+/// Whether launches of two passes of AMD's profilers cannot be the same: most of what both have differs, or follows from
+/// other counters, as on another device.
+fn are_of_two_runs(
+    profile: &Profile,
+    (one, two): (&Pass, &Pass),
+    pairs: &[(usize, usize)],
+) -> bool {
+    /// Traffic differs from run to run, by what caches hold.
+    const NEAR: f64 = 0.25;
+    if one.launches.first().is_some_and(|(row, _)| is_of_ncu(profile, *row)) {
+        return false;
+    }
+    let launches = &profile.launches;
+    let counted = || launches.quantities().filter(|of| of.unit() == "B" || is_work(*of));
+    let (mut same, mut others) = (0_u64, 0_u64);
+    for (here, there) in pairs {
+        let rows = [one.launches[*here].0, two.launches[*there].0];
+        for quantity in counted() {
+            let [Some((one, origin)), Some((two, other))] =
+                rows.map(|row| launches.get(row, quantity))
+            else {
+                continue;
+            };
+            let is_near = (one - two).abs() <= NEAR * one.max(two);
+            if is_near && origin == other { same += 1 } else { others += 1 }
+        }
+    }
+    others > same
+}
+
+fn is_work(quantity: Quantity) -> bool {
+    matches!(quantity, Quantity::Work(_))
 }
 
 /// Which passes are copies of one before them, among those with the same counters: they complete nothing, and are no rivals.

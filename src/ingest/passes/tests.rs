@@ -167,6 +167,23 @@ fn passes_with_a_column_for_each_counter_are_joined() {
         let again = wide(version, 9, [7000, 31000], &[("FETCH_SIZE", [5, 50])]);
         let found = of(&[("1.csv", &fetch), ("2.csv", &again)]);
         assert_eq!(found.launches.len(), 4, "{:?}", found.notes);
+        // So is one that moved other bytes, whatever else was counted beside them, and one of which another tool left a
+        // column that is no counter.
+        let sizes = |process, fetch, more: &str| {
+            let all = [("FETCH_SIZE", [fetch, 30]), ("WRITE_SIZE", [1, 10]), (more, [1, 2])];
+            wide(version, process, [7000, 31000], &all)
+        };
+        for (one, two) in [
+            (sizes(7, 3, "SQ_WAVES"), sizes(9, 9, "GRBM_COUNT").replace(",30.0", ",90.0")),
+            (sizes(7, 3, "Wave_Size_1"), sizes(9, 3, "Remark")),
+        ] {
+            let found = of(&[("1.csv", &one), ("2.csv", &two)]);
+            assert_eq!(found.launches.len(), 4, "{:?}", found.notes);
+        }
+        // Two passes that both have the bytes are one run.
+        let found =
+            of(&[("1.csv", &sizes(7, 3, "SQ_WAVES")), ("2.csv", &sizes(9, 3, "GRBM_COUNT"))]);
+        assert_eq!(found.launches.len(), 2, "{:?}", found.notes);
         // Tables of one file, one behind the other.
         are_whole(&[("r.csv", &(fetch.clone() + &write))]);
     }

@@ -3,6 +3,8 @@
 //! Only what is written by the rules is taken: a quote opens where a field begins and closes where
 //! one ends, or is doubled. The scan stops at anything else, which the `csv` crate then reads.
 
+use std::cell::LazyCell;
+
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::marks::{BLOCK, Marks, parity};
@@ -236,12 +238,12 @@ impl Index {
 /// lines that may be rows: Nsight Compute does not double the quotes in texts of several lines.
 fn is_astray(row: &[u8], delimiter: u8) -> bool {
     let row = row.trim_ascii_end();
-    let has_rows = || {
-        // Text has few fields: a line with most of those of the row is a row that the quote before it swallowed.
-        let fields = |text: &[u8]| field_count(text, delimiter);
+    // Text has few fields: a line with most of those of the row is a row that the quote before it swallowed.
+    let has_rows = LazyCell::new(|| {
+        let fields = field_count(row, delimiter);
         let mut later = row.split(|byte| *byte == b'\n').skip(1);
-        later.any(|line| 2 * fields(line) > fields(row))
-    };
+        later.any(|line| 2 * field_count(line, delimiter) > fields)
+    });
     let mut at = 0;
     loop {
         if row.get(at) == Some(&b'"') {
@@ -257,7 +259,7 @@ fn is_astray(row: &[u8], delimiter: u8) -> bool {
                 at += 1;
             }
             if row.get(at).is_some_and(|byte| *byte != delimiter) {
-                if has_rows() {
+                if *has_rows {
                     return true;
                 }
                 // Within a line it is text of the field.

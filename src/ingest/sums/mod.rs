@@ -119,10 +119,12 @@ pub(super) fn leave_out(profile: &mut Profile) {
         };
         let Some(other) = (0..rows.len()).find(|other| says_more(*other)) else { continue };
         let path = |at: usize| profile.sources[at].path.clone();
+        let is_timed = sums[source].of.values().any(|sum| sum.time > 0.0);
         let note = format!(
-            "{} sums up {}: the same kernels, launches and times; counted once",
+            "{} sums up {}: the same kernels, launches and {}; counted once",
             path(source),
-            path(other)
+            path(other),
+            if is_timed { "times" } else { "figures" }
         );
         profile.check(note);
         for row in &rows[source] {
@@ -267,25 +269,44 @@ fn is_same(profile: &Profile, one: usize, two: usize) -> bool {
         })
 }
 
+/// What differs from run to run, unlike operations and what a launch asks for.
+const MEASURED: [Quantity; 8] = [
+    Quantity::DramBytes,
+    Quantity::DramReadBytes,
+    Quantity::L2Bytes,
+    Quantity::DramThroughput,
+    Quantity::L2Throughput,
+    Quantity::SmThroughput,
+    Quantity::AchievedOccupancy,
+    Quantity::SmClock,
+];
+
 /// Whether two inputs without times have the same kernels with the same figures, row by row: copies, or a launch table.
+/// Two ranks do as much work; what was measured of them differs somewhere.
 fn are_same(profile: &Profile, one: &[usize], two: &[usize]) -> bool {
     let launches = &profile.launches;
     let value = |row: usize, quantity| launches.get(row, quantity).map(|(value, _)| value);
     let is_untimed = |row: &usize| value(*row, Quantity::Duration).is_none();
-    let agree = |one: usize, two: usize| {
+    let mut measured = 0;
+    let mut agree = |one: usize, two: usize| {
         let [first, second] = [one, two].map(|row| launches.head(row));
         let of = |head: &Head| (head.name, head.operator, head.shape, head.count);
-        let mut common = 0_u32;
-        let is_equal = launches.quantities().all(|quantity| {
-            let both = value(one, quantity).zip(value(two, quantity));
-            common += u32::from(both.is_some());
-            both.is_none_or(|(one, two)| (one - two).abs() <= SAME * one.abs().max(two.abs()))
-        });
-        of(&first) == of(&second) && is_equal && common > 0
+        let [ordinal, other] = [&first, &second].map(|head| profile.ordinal(head.device));
+        measured += MEASURED
+            .iter()
+            .filter(|of| value(one, **of).zip(value(two, **of)).is_some_and(|(one, _)| one > 0.0))
+            .count();
+        of(&first) == of(&second)
+            && ordinal.zip(other).is_none_or(|(one, two)| one == two)
+            && launches.quantities().all(|quantity| {
+                let both = value(one, quantity).zip(value(two, quantity));
+                both.is_none_or(|(one, two)| (one - two).abs() <= SAME * one.abs().max(two.abs()))
+            })
     };
     one.len() == two.len()
         && one.iter().chain(two).all(is_untimed)
         && one.iter().zip(two).all(|(one, two)| agree(*one, *two))
+        && measured >= FEWEST
 }
 
 /// Marks the sums of kernels, if the file also has those of all of them by grid: two reports of one run were joined.

@@ -235,17 +235,25 @@ fn a_copy_of_sums_without_times_counts_once() {
              \"dram__bytes.sum\",\"byte\",\"{bytes}\",\"{bytes}\",\"{bytes}\"\n"
         )
     };
-    let table = |last: u32| header.to_owned() + &row("a", 4000) + &row("b", last);
+    let table = |last: u32| {
+        header.to_owned() + &row("a", 4000) + &row("b", 5000) + &row("c", 6000) + &row("d", last)
+    };
     let (one, other) = (table(7000), table(7100));
     let alone =
         crate::ingest::read_text("sums.csv", one.clone().leak(), &Options::default()).unwrap();
     let converted = crate::table::Table::of(&alone).csv();
     for texts in [[&one, &one], [&one, &converted], [&converted, &one]] {
         let profile = read_all(&texts.map(String::as_str));
-        assert_eq!((launches(&profile), profile.checks.len()), (10, 1), "{:?}", profile.checks);
+        assert_eq!((launches(&profile), profile.checks.len()), (20, 1), "{:?}", profile.checks);
     }
-    let profile = read_all(&[&one, &other]);
-    assert_eq!(launches(&profile), 20, "{:?}", profile.checks);
+    // Operations are those of any rank.
+    let counted =
+        one.replace("dram__bytes.sum", "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum");
+    let counted = counted.replace("\"byte\"", "\"inst\"");
+    for texts in [[&one, &other], [&counted, &counted.replace("\"7\",", "\"8\",")]] {
+        let profile = read_all(&texts.map(String::as_str));
+        assert_eq!(launches(&profile), 40, "{:?}", profile.checks);
+    }
 }
 
 /// `key_averages().table()` cuts names, and shows the kernels that took longest.

@@ -118,11 +118,13 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let called = operators.called;
     drop(operators);
     let whole = moved.iter().filter(|one| one.table == missing::GRAPHS);
+    let gpus_with_kernels = kernels.settings.iter().map(|one| (one.process, one.device));
+    let gpus_with_kernels: HashSet<(i64, i64)> = gpus_with_kernels.collect();
     let mut graphs = Graphs::default();
     for one in whole {
         graphs.launches += 1;
         graphs.time += one.duration();
-        if !kernels.settings.iter().any(|setting| setting.device == one.device) {
+        if !gpus_with_kernels.contains(&(one.process, one.device)) {
             graphs.alone.insert(one.device);
         }
     }
@@ -149,7 +151,7 @@ struct Graphs {
     launches: u64,
     /// Nanoseconds.
     time: u64,
-    /// GPUs that ran no kernels beside them, by number: they are not shown.
+    /// GPUs on which their processes ran no kernels beside them, by number: they are not shown.
     alone: BTreeSet<i64>,
 }
 
@@ -566,8 +568,8 @@ fn tell(
         let alone: Vec<String> = alone.iter().map(|number| format!("GPU {number}")).collect();
         let alone = match alone.as_slice() {
             [] => String::new(),
-            [one] => format!(", all that {one} ran, which is not shown"),
-            several => format!(", all that {} ran, which are not shown", several.join(", ")),
+            [one] => format!(", with all kernels of {one}, which is not shown"),
+            several => format!(", with all kernels of {}, which are not shown", several.join(", ")),
         };
         reading.check(&format!(
             "{graphs} traced as a whole ({}{alone}): the kernels are missing; trace them with --cuda-graph-trace=node",
