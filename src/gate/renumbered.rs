@@ -9,14 +9,14 @@ use crate::units::Shift;
 pub(super) const RENUMBERED: &str = "another kernel of its family and shape became as much faster, and in the order of their times all take as long as before: \
      the compiler may have numbered them anew";
 
-/// Smallest noise of the times of kernels that are told apart by them.
+/// Smallest noise of the times that distinguish kernels.
 const LEAST_NOISE: Shift = Shift::new(0.01);
 
 /// The kernels that may be others of their family, as compilers number kernels by their order in the program.
 pub(super) struct Renumbered<'a>(Vec<&'a Change>);
 
 impl<'a> Renumbered<'a> {
-    /// Those of families of Triton whose members, told apart by time alone, take as long as before.
+    /// Those of families of Triton whose members, in the order of their times, take as long as before.
     pub(super) fn of(comparison: &'a Comparison) -> Self {
         let mut families: BTreeMap<_, Vec<&Change>> = BTreeMap::new();
         for one in comparison.changes.iter().filter(|one| one.name.starts_with("triton_")) {

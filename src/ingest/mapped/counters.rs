@@ -10,7 +10,7 @@ use crate::ingest::{Numerals, Reading};
 
 /// What a table with a row for each launch has beside its counters.
 pub(in crate::ingest) struct Layout {
-    /// Titles of the column that tells processes apart, separated by blanks.
+    /// Titles of the column with the process, separated by blanks.
     pub(in crate::ingest) process: &'static str,
     /// Titles of columns that describe a launch, separated by blanks.
     pub(in crate::ingest) columns: &'static str,

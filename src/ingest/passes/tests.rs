@@ -168,7 +168,7 @@ fn passes_with_a_column_for_each_counter_are_joined() {
         let found = of(&[("1.csv", &fetch), ("2.csv", &again)]);
         assert_eq!(found.launches.len(), 4, "{:?}", found.notes);
         // So is one that moved other bytes, whatever else was counted beside them, and one of which another tool left a
-        // column that is no counter.
+        // column that is not a counter.
         let sizes = |process, fetch, more: &str| {
             let all = [("FETCH_SIZE", [fetch, 30]), ("WRITE_SIZE", [1, 10]), (more, [1, 2])];
             wide(version, process, [7000, 31000], &all)

@@ -223,3 +223,39 @@ fn a_rank_is_compared_without_what_is_faster_than_its_roof() {
         assert!((found / expected - 1.0).abs() < 1e-9, "{key}: {found}, {expected}");
     }
 }
+
+const RULE: &str = r#"
+[[custom-rule]]
+id = "any-launch"
+over = "launches"
+when = "duration_s > 0"
+message = "a launch of a kernel"
+"#;
+
+/// What is not known is neither 0 s nor 0 hours, and a rule over launches does not judge the one that is left of several.
+#[test]
+fn what_sums_do_not_know_is_not_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = text(&rank(folder.path(), 0, f64::NAN));
+    let partial = text(&folder.path().join("rank0.partial.json"));
+    run(&["summarize", &file, "-o", &partial]);
+    assert!(run(&["fleet", &partial]).contains("unknown: no durations in 46 launches"));
+    let found: Value =
+        serde_json::from_str(&run(&["fleet", &partial, "--format", "json"])).unwrap();
+    for key in ["measured_gpu_hours", "savings_gpu_hours"] {
+        assert_eq!(found[key], Value::Null, "{key}");
+    }
+    let rules = text(&folder.path().join("rules.toml"));
+    fs::write(&rules, RULE).unwrap();
+    let other = job();
+    let findings = |command: &str, name: &str| {
+        let file = text(&other.path().join(name));
+        let printed = run(&[command, &file, "--config", &rules, "--format", "json"]);
+        printed.matches("a launch of a kernel").count()
+    };
+    assert!(findings("analyze", "rank0.csv") > findings("fleet", "rank0.partial.json"));
+    // Nor does a launch table keep the device.
+    let table = text(&folder.path().join("table.csv"));
+    let done = program::run(&["convert", &file, "-o", &table, "--device", "L4"]);
+    assert!(done.stderr.contains("--device has no effect on a launch table"), "{}", done.stderr);
+}
