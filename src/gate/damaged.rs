@@ -148,9 +148,8 @@ impl Sifted<'_> {
             (part.launches as f64) < (1.0 - TIMED) * whole.launches as f64
                 && compare::is_beginning(part, whole)
         };
-        let whole_of = |one: &usize| {
-            at.iter().copied().find(|whole| is_shorter(&runs[*one], &runs[*whole]))
-        };
+        let whole_of =
+            |one: &usize| at.iter().copied().find(|whole| is_shorter(&runs[*one], &runs[*whole]));
         let cut: Vec<(usize, usize)> =
             at.iter().filter_map(|one| Some((*one, whole_of(one)?))).collect();
         if 2 * cut.len() >= at.len() {
