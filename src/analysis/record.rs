@@ -320,12 +320,13 @@ fn figure(place: &Place<'_>) -> Figure {
 impl Record {
     /// Returns `true` if the launches are faster than the model allows, as [`Sums::is_faster`] has it.
     pub(super) fn is_faster(&self, ceilings: CeilingSet) -> bool {
-        let [time, roofline] =
-            [PartKey::Time, PartKey::Roofline].map(|part| self.get(Key::Judged(part)));
-        self.get(Key::FasterTime) > time / 2.0
-            || self.get(Key::FasterLaunches) > 0.0
-                && ceilings != CeilingSet::Achievable
-                && formula::is_faster_than_roof(time, roofline)
+        let of = |part: PartKey| self.get(Key::Judged(part));
+        formula::are_faster_than_roof(
+            (of(PartKey::Time), of(PartKey::Roofline)),
+            self.get(Key::FasterTime),
+            self.get(Key::FasterLaunches) > 0.0,
+            ceilings != CeilingSet::Achievable,
+        )
     }
 
     /// Returns the figures of sums.

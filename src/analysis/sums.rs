@@ -10,7 +10,7 @@ use super::law::{Interval, Judged, Times};
 use super::shared::Shared;
 use crate::law::{CeilingSet, Problem, UNTIMED, Uncounted};
 use crate::model::{Launch, MemoryLevel, Pipe, Quantity};
-use crate::roofline;
+use crate::roofline::{self, formula};
 use crate::units::{Bytes, BytesPerSecond, ExactSum, Seconds};
 
 /// Traffic of launches at one memory level.
@@ -120,14 +120,12 @@ impl Sums {
     /// Returns `true` if such launches took most of the time, or all launches together are faster than the model
     /// allows. Achievable roofs allow that.
     pub(super) fn is_faster(&self, ceilings: CeilingSet) -> bool {
-        let sum = |part: &ExactSum| Seconds::new(part.get());
-        self.faster_time.get() > self.judged.time.get() / 2.0
-            || self.faster > 0
-                && ceilings != CeilingSet::Achievable
-                && roofline::is_faster_than_roof(
-                    sum(&self.judged.time),
-                    sum(&self.judged.roofline_time),
-                )
+        formula::are_faster_than_roof(
+            (self.judged.time.get(), self.judged.roofline_time.get()),
+            self.faster_time.get(),
+            self.faster > 0,
+            ceilings != CeilingSet::Achievable,
+        )
     }
 
     /// Adds a launch; `averaged` are the quantities of the profile that do not add up.

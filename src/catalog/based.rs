@@ -309,10 +309,16 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_zero_and_empty_names_are_refused() {
+    fn counts_of_zero_empty_names_and_unknown_targets_are_refused() {
         for (text, why) in [
             ("name = 'x'\nsms = 0\n", "own.toml:2:7: 0 is not above zero"),
             ("name = 'x'\nmemory.bus_bits = { value = 0 }\n", "0 is not above zero"),
+            (
+                "name = 'x'\ncompute_capability = '90'\n",
+                "own.toml:2:22: \"90\" is not a compute cap",
+            ),
+            ("name = 'x'\ngfx = 'sm_90'\n", "\"sm_90\" is not a target"),
+            ("name = 'x'\nrate_class = 'gforce'\n", "unknown class of rates \"gforce\", expected"),
             ("name = ' '\n", "own.toml:1:8: a device needs a name"),
         ] {
             let error = Catalog::builtin().with_text("own.toml", text).unwrap_err().to_string();

@@ -1,6 +1,6 @@
 //! Multiply-adds per clock and SM by architecture: the table that peaks are checked against.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
@@ -39,6 +39,13 @@ fn section(name: &str) -> &'static str {
 fn classes(target: &str) -> Option<&'static Classes> {
     let (text, classes) = TARGETS.get(target)?;
     Some(classes.get_or_init(|| toml::from_str(text).unwrap_or_default()))
+}
+
+/// The classes that the table knows.
+pub(super) fn class_names() -> BTreeSet<&'static str> {
+    let sections = TEXT.split("\n[").filter_map(|section| section.strip_prefix("rates.\""));
+    let classes = sections.filter_map(|section| section.split_once("\".")?.1.split_once(']'));
+    classes.map(|(class, _)| class).collect()
 }
 
 /// Multiply-adds per clock of one SM (AMD: compute unit) on one dense pipe.

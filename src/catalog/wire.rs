@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::figure::Confidence;
 use super::links::pcie_bandwidth;
+use super::rates;
 use crate::json;
 use crate::model::Pipe;
 
@@ -59,11 +60,11 @@ pub(super) struct DeviceWire {
     /// Chip, such as GH100.
     pub(super) chip: Option<String>,
     /// Compute capability of an NVIDIA device, such as "9.0".
-    pub(super) compute_capability: Option<String>,
+    pub(super) compute_capability: Option<Capability>,
     /// Target of an AMD device, such as "gfx942".
-    pub(super) gfx: Option<String>,
+    pub(super) gfx: Option<Gfx>,
     /// Class of rates per clock, where devices of one target differ.
-    pub(super) rate_class: Option<String>,
+    pub(super) rate_class: Option<RateClass>,
     /// How well the main figures are documented.
     pub(super) confidence: Option<Confidence>,
     /// Of a package whose GPUs are devices of their own: the device of one, on which a launch runs.
@@ -292,6 +293,80 @@ impl TryFrom<String> for Name {
 }
 
 inline_schema!(Name, { "type": "string", "pattern": "\\S" });
+
+/// A compute capability: major and minor.
+#[derive(Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Capability(pub(super) String);
+
+impl TryFrom<String> for Capability {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let is_number = |text: &str| {
+            (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        match text.split_once('.') {
+            Some((major, minor)) if is_number(major) && is_number(minor) => Ok(Self(text)),
+            _ => Err(format!("{text:?} is not a compute capability, such as \"9.0\"")),
+        }
+    }
+}
+
+inline_schema!(Capability, { "type": "string", "pattern": "^[0-9]{1,3}\\.[0-9]{1,3}$" });
+
+/// A target of AMD's compiler.
+#[derive(Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Gfx(pub(super) String);
+
+impl TryFrom<String> for Gfx {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let number = text.strip_prefix("gfx").unwrap_or_default();
+        let is_number = number.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if !number.is_empty() && is_number {
+            Ok(Self(text))
+        } else {
+            Err(format!("{text:?} is not a target of AMD's compiler, such as \"gfx942\""))
+        }
+    }
+}
+
+inline_schema!(Gfx, { "type": "string", "pattern": "^gfx[0-9a-f]+$" });
+
+/// A class of the table of rates.
+#[derive(Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct RateClass(pub(super) String);
+
+impl TryFrom<String> for RateClass {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let known = rates::class_names();
+        if known.contains(text.as_str()) {
+            return Ok(Self(text));
+        }
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        Err(format!("unknown class of rates {text:?}, expected one of {known}"))
+    }
+}
+
+impl JsonSchema for RateClass {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "RateClass".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": rates::class_names() })
+    }
+}
 
 impl JsonSchema for AchievedWire {
     fn schema_name() -> Cow<'static, str> {

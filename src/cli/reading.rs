@@ -270,7 +270,12 @@ fn add_fitting(
             return Ok(());
         }
     };
-    for entry in entries.flatten() {
+    for entry in entries {
+        // What could not be listed may hide ranks, too.
+        let Ok(entry) = entry else {
+            found.push(folder.to_owned());
+            break;
+        };
         let path = folder.join(entry.file_name());
         if is_any && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             add_fitting(&path, parts, found)?;

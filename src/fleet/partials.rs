@@ -321,7 +321,9 @@ pub fn partial_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, IngestError> {
         }
         let error = |message: String| IngestError::new(path.display(), message);
         let entries = fs::read_dir(path).map_err(|cause| error(plain::io(&cause)))?;
-        let inside = entries.flatten().map(|entry| entry.path());
+        let entries: Vec<fs::DirEntry> =
+            entries.collect::<io::Result<_>>().map_err(|cause| error(plain::io(&cause)))?;
+        let inside = entries.iter().map(fs::DirEntry::path);
         let mut inside: Vec<PathBuf> =
             inside.filter(|path| path.to_string_lossy().ends_with(ENDING)).collect();
         if inside.is_empty() {

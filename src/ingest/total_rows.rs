@@ -37,6 +37,11 @@ pub(super) fn leave_out(profile: &mut Profile) {
     let mut gone = vec![false; profile.launches.len()];
     let mut notes = Vec::new();
     let rows = profile.rows_by_source();
+    // Of a trace the copies are among the rows above.
+    let mut copies = vec![0.0; profile.sources.len()];
+    for one in &profile.activities {
+        copies[usize::from(one.source)] += one.duration as f64 * 1e-9;
+    }
     for (at, rows) in rows.into_iter().enumerate() {
         let source = &mut profile.sources[at];
         if source.format == "mapped" {
@@ -49,13 +54,14 @@ pub(super) fn leave_out(profile: &mut Profile) {
         let (named, others): (Vec<usize>, Vec<usize>) = rows
             .into_iter()
             .partition(|row| candidates.contains(&profile.launches.head(*row).name));
+        if named.is_empty() {
+            continue;
+        }
         let all: f64 = others.iter().map(|row| time(*row)).sum();
         let timed = others.iter().filter(|row| time(**row) > 0.0).count();
-        // Of a trace the copies are among the rows above.
-        let copies = profile.activities.iter().filter(|one| usize::from(one.source) == at);
-        let copies: f64 = copies.map(|one| one.duration as f64 * 1e-9).sum();
-        let is_all =
-            |time: f64| [all, all + copies].iter().any(|all| (time - all).abs() <= AGREES * all);
+        let is_all = |time: f64| {
+            [all, all + copies[at]].iter().any(|all| (time - all).abs() <= AGREES * all)
+        };
         for row in named {
             if timed >= FEWEST && is_all(time(row)) {
                 gone[row] = true;

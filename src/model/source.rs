@@ -12,6 +12,9 @@ use super::quantity::Quantity;
 use crate::plain::counted;
 use crate::units::{Bytes, FASTEST_CLOCK, Hertz, Seconds};
 
+/// Amounts of up to this many bytes may be printed as zero: half of the last digit where gigabytes have six decimals.
+pub(crate) const PRINTED_AS_ZERO: f64 = 500.0;
+
 /// What a file records of the time of its GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Recorded {

@@ -96,8 +96,11 @@ pub(crate) fn places_met(
     pad: f64,
 ) -> f64 {
     /// Windows with more taps are not laid out.
-    const MOST: f64 = 65_536.0;
-    if taps > MOST {
+    const MOST_TAPS: f64 = 65_536.0;
+    /// Nor those of sizes that are no whole numbers, as traces may have them.
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    let is_whole = |size: &f64| size.abs() <= LARGEST;
+    if taps > MOST_TAPS || ![length, positions, stride, dilation, pad].iter().all(is_whole) {
         return length.min(positions * taps);
     }
     let whole = |number: f64| number as i128;
@@ -222,6 +225,11 @@ mod tests {
         assert_eq!(places_met(56.0, (28.0, 2.0), (3.0, 2.0), 2.0), 28.0);
         assert_eq!(places_met(29.0, (10.0, 3.0), (2.0, 1.0), 1.0), 19.0);
         assert_eq!(places_met(56.0, (56.0, 1.0), (3.0, 1.0), 1.0), 56.0);
+        // A trace may say anything.
+        for huge in [1e40, f64::INFINITY, f64::NAN, -1e300] {
+            assert_eq!(places_met(8.0, (2.0, 2.0), (3.0, huge), 1.0), 6.0);
+            assert_eq!(places_met(8.0, (2.0, huge), (3.0, 1.0), huge), 6.0);
+        }
         assert_eq!(places_met(56.0, (28.0, 2.0), (1.0, 1.0), 0.0), 28.0);
     }
 

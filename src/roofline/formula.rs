@@ -196,6 +196,19 @@ pub(crate) fn is_faster_than_roof<N: Number>(measured: N, roofline_time: N) -> N
     N::of(0.0).less(measured) & measured.less(roofline_time - tolerance)
 }
 
+/// Whether launches are faster than the model allows: those that are take most of the time, or, with some, all together
+/// are. The latter only counts at roofs that no kernel beats, which achievable ones are not.
+#[inline]
+pub(crate) fn are_faster_than_roof<N: Number>(
+    (measured, roofline_time): (N, N),
+    faster_time: N,
+    has_faster: N::Truth,
+    at_peaks: N::Truth,
+) -> N::Truth {
+    (measured / N::of(2.0)).less(faster_time)
+        | (at_peaks & has_faster & is_faster_than_roof(measured, roofline_time))
+}
+
 /// Whether launching costs more than the work.
 #[inline]
 pub(crate) fn is_launch_floored<N: Number>(measured: N, roofline_time: N, fixed: N) -> N::Truth {

@@ -57,7 +57,7 @@ impl Model<'_> {
         let sums = sums::view(engine, &launches.facts);
         let [of_rank, of_run] = [Scope::Rank, Scope::Run]
             .map(|scope| kernel::view(engine, scope, &launches.facts, self.limits));
-        let ranks = ranks::view(engine);
+        let ranks = ranks::view(engine, &launches.facts);
         let check = if self.facts == Facts::default() {
             String::new()
         } else {

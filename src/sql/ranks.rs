@@ -1,17 +1,22 @@
 //! The view of the ranks of each run.
 
 use super::engine::Engine;
-use crate::law::CeilingSet;
-use crate::roofline::formula::{FASTER_SHARE, STRAGGLES, TWO_TICKS};
+use super::expr::Arena;
+use super::steps::Steps;
+use super::summed::Summed;
+use crate::roofline::formula::STRAGGLES;
+use crate::table::Facts;
 
 /// Returns the statement that makes the view: a row per rank, beside the medians of its run. The limits are those of
 /// `fleet`. A rank without durations has no times, and counts for no median. Kernels that are faster than the model allows
 /// are in the time of a rank, not in what is compared with roofs.
-pub(super) fn view(engine: Engine) -> String {
+pub(super) fn view(engine: Engine, facts: &Facts) -> String {
+    let arena = Arena::default();
+    let is_faster = Summed { arena: &arena, facts }.is_faster();
+    let is_compared = !arena.truth("crosses_link") & !is_faster;
+    let is_compared = Steps::inline(&arena, is_compared.node(&arena));
     format!(
-        "{} rank_spread AS WITH\nkernels AS (\n  SELECT *, NOT crosses_link AND faster_s <= judged_s / 2e0\n    \
-         AND (faster_launches <= 0e0 OR ceilings = '{achievable}' OR judged_s >= roofline_s - roofline_s * {share:e} OR judged_s >= roofline_s - {ticks:e})\n    \
-         AS is_compared\n  FROM kernel_sums\n),\n\
+        "{} rank_spread AS WITH\nkernels AS (\n  SELECT *, {is_compared} AS is_compared\n  FROM kernel_sums\n),\n\
          sums AS (\n  \
          SELECT run, rank, sum(launches) AS launches, nullif(sum(measured_s), 0e0) AS measured_s,\n    \
          sum(CASE WHEN crosses_link THEN measured_s ELSE 0e0 END) AS link_s,\n    \
@@ -33,9 +38,6 @@ pub(super) fn view(engine: Engine) -> String {
          ranks > 2 AND (coalesce(over_median, 1e0) >= {slow:e} OR coalesce(compute_over_median, 1e0) >= {slow:e}) \
          AS is_straggler\nFROM ratios;\n",
         engine.view(),
-        achievable = CeilingSet::Achievable.label(),
-        share = FASTER_SHARE,
-        ticks = TWO_TICKS,
         slow = STRAGGLES,
     )
 }

@@ -63,6 +63,12 @@ impl Steps {
         steps
     }
 
+    /// Returns one expression in one piece.
+    pub(super) fn inline(arena: &Arena, node: u32) -> String {
+        let (nodes, _) = arena.nodes();
+        Self { nodes, columns: HashMap::new() }.text(node, 0)
+    }
+
     /// Returns a query in steps: `first` makes the one that selects these columns. Each step passes on the columns
     /// that are used later, and those of `kept`; the result has these and the outputs.
     pub(super) fn query(

@@ -85,13 +85,14 @@ impl<'a> Summed<'a, '_> {
         }
     }
 
-    /// Returns whether the launches are faster than the model allows: most of the time, or all together.
-    fn is_faster(&self) -> Condition<'a> {
-        let (time, roofline) = (self.figure("judged_s"), self.figure("roofline_s"));
-        let may_be = !self.arena.is_text("ceilings", CeilingSet::Achievable.label());
-        let is_any = may_be & Figure::of(0.0).less(self.figure("faster_launches"));
-        (time / Figure::of(2.0)).less(self.figure("faster_s"))
-            | (is_any & formula::is_faster_than_roof(time, roofline))
+    /// Returns whether the launches are faster than the model allows.
+    pub(super) fn is_faster(&self) -> Condition<'a> {
+        formula::are_faster_than_roof(
+            (self.figure("judged_s"), self.figure("roofline_s")),
+            self.figure("faster_s"),
+            Figure::of(0.0).less(self.figure("faster_launches")),
+            !self.arena.is_text("ceilings", CeilingSet::Achievable.label()),
+        )
     }
 
     /// Returns whether most launches that were not judged have no time. Of as many launches with one problem as with

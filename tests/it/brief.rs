@@ -127,6 +127,7 @@ fn the_brief_of_every_fixture_fits_a_screen_and_adds_up() {
 fn the_brief_of_every_real_export_fits_a_screen_and_adds_up() {
     let Some(collection) = collection() else { return };
     let far = Far::from(&collection.canonicalize().unwrap());
+    let mut held = 0;
     for folder in ["ncu", "nsys", "nvprof", "pyprof"] {
         for entry in std::fs::read_dir(far.link.join(folder)).unwrap() {
             let path = entry.unwrap().path();
@@ -138,9 +139,11 @@ fn the_brief_of_every_real_export_fits_a_screen_and_adds_up() {
             for device in [None, device.map(|(_, device)| (*device).to_owned())] {
                 let Ok(judged) = Session::default().on(device).judge(&profile) else { continue };
                 hold(&judged, &file);
+                held += 1;
             }
         }
     }
+    assert!(held > 60, "only {held} reports");
 }
 
 /// Naming the device would not help: the run has to be profiled again.

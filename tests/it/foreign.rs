@@ -382,7 +382,7 @@ fn real_files_of_other_tools_are_named() {
         ("kineto", &["has no GPU work"]),
         ("ncu-rep", &["Nsight Compute report", "separated by tabs"]),
     ] {
-        let Ok(files) = std::fs::read_dir(Path::new(&folder).join(kind)) else { continue };
+        let files = std::fs::read_dir(Path::new(&folder).join(kind)).unwrap();
         for path in files.filter_map(|file| Some(file.ok()?.path())) {
             if path.extension().is_some_and(|ending| ending == "md") {
                 continue;

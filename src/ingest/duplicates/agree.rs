@@ -1,16 +1,13 @@
 //! Whether two launches are the same one, by their heads and figures.
 
 use super::{AGREES, Which, name_forms, picoseconds, print, step, time};
-use crate::model::{Head, Origin, OriginKind, Profile, Quantity};
+use crate::model::{Head, Origin, OriginKind, PRINTED_AS_ZERO, Profile, Quantity};
 
 /// The same for shares that are almost zero.
 const NOTHING: f64 = 1e-4;
 
 /// The same for pages that round: what is computed from two rounded figures, and what is almost zero.
 const ROUNDED: (f64, f64) = (0.02, 0.005);
-
-/// Fewer bytes are printed as zero where a column is in gigabytes, with six decimals.
-const LEAST_BYTES: f64 = 500.0;
 
 /// So many of the figures that two pages share must agree, as a share.
 const MOST: f64 = 0.75;
@@ -99,8 +96,9 @@ pub(super) fn is_within_digits((quantity, one, two): (Quantity, f64, f64), step:
     /// Rounding in the conversion to SI units.
     const ROUNDING: f64 = 1.0 + 1e-9;
     let is_rounded = (one - two).abs() <= step / 2.0 * ROUNDING;
-    let is_none =
-        quantity.unit() == "B" && one.min(two) == 0.0 && (0.0..LEAST_BYTES).contains(&one.max(two));
+    let is_none = quantity.unit() == "B"
+        && one.min(two) == 0.0
+        && (0.0..PRINTED_AS_ZERO).contains(&one.max(two));
     one != two && (is_rounded || is_none)
 }
 

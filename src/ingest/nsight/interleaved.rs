@@ -26,7 +26,8 @@ impl Turns {
         if factors.iter().any(differs) {
             self.at.push((reading.launches(), line));
         }
-        self.factors = factors;
+        // A page without a metric says nothing of its unit.
+        self.factors.extend(factors);
     }
 
     /// Whether each row can only have the units of the page above it.
@@ -133,6 +134,18 @@ mod tests {
             row(0, 200, "1"),
         ];
         assert!((read(&again).unwrap() - 2200e-6).abs() < 1e-12);
+        let other = micro
+            .replace("gpu__time_duration.sum", "gpc__cycles_elapsed.max")
+            .replace("us", "cycle");
+        let between = [
+            micro.clone(),
+            row(0, 100, "500"),
+            other,
+            milli.clone(),
+            row(0, 200, "1"),
+            row(1, 100, "501"),
+        ];
+        assert!(read(&between).unwrap_err().contains("processes 100 and 200"));
         let parts = [micro, row(0, 100, "500"), milli, row(1, 100, "1")];
         assert!((read(&parts).unwrap() - 1500e-6).abs() < 1e-12);
     }

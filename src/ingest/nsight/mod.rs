@@ -3,6 +3,7 @@
 mod derive;
 mod form;
 mod gathered;
+mod header;
 mod identity;
 mod interleaved;
 mod messages;

@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use super::row::{Row, value_end};
 use super::{Catalog, Dimension, Raw, unit};
 use crate::ingest::{Numerals, Reading, Record};
-use crate::model::Quantity;
-
-/// Amounts of up to this many bytes may be printed as zero: half of the last digit where gigabytes have six decimals.
-const FINE: f64 = 500.0;
+use crate::model::{PRINTED_AS_ZERO, Quantity};
 
 /// Profilers count whole nanoseconds: times are exact where more is printed. In seconds.
 const EXACT: f64 = 1.5e-9;
@@ -91,18 +88,6 @@ impl Column {
         })
     }
 
-    /// Takes how many decimals cells of this column have.
-    pub(super) fn see(&mut self, cell: &[u8], numerals: Numerals) {
-        let value = &cell[..value_end(cell)];
-        if numerals.parse(value).is_ok_and(|value| value.is_some()) {
-            let mark = value.iter().rposition(|byte| *byte == numerals.decimal_mark());
-            let decimals = mark.map_or(0, |mark| value.len() - mark - 1);
-            let decimals = u8::try_from(decimals).unwrap_or(u8::MAX);
-            self.decimals = self.decimals.max(Some(decimals));
-            self.find_hidden();
-        }
-    }
-
     /// The factor to the base unit; none without one.
     pub(super) fn factor(&self) -> Option<f64> {
         match self.scale {
@@ -119,7 +104,8 @@ impl Column {
 
     fn find_hidden(&mut self) {
         let is_time = self.dimension == Dimension::Time;
-        self.hidden = self.step().map(|step| step / 2.0).filter(|most| is_time || *most > FINE);
+        self.hidden =
+            self.step().map(|step| step / 2.0).filter(|most| is_time || *most > PRINTED_AS_ZERO);
     }
 
     /// The last printed digit of bytes in a unit with a prefix, or of times in one that hides nanoseconds.
@@ -135,18 +121,58 @@ impl Column {
     }
 }
 
-/// The last printed digits of amounts that are in units with a prefix.
-pub(super) fn steps(columns: &[Column]) -> BTreeMap<Quantity, f64> {
-    let mut steps = BTreeMap::new();
+/// How many decimals the cells of each metric have.
+#[derive(Default)]
+pub(super) struct Decimals(BTreeMap<String, u8>);
+
+impl Decimals {
+    /// Takes the most decimals that cells of a launch have.
+    pub(super) fn see(&mut self, columns: &[Column], record: &Record<'_>, numerals: Numerals) {
+        for column in columns {
+            let cell = record.get(column.field).unwrap_or_default();
+            let value = &cell[..value_end(cell)];
+            if !numerals.parse(value).is_ok_and(|value| value.is_some()) {
+                continue;
+            }
+            let mark = value.iter().rposition(|byte| *byte == numerals.decimal_mark());
+            let decimals = mark.map_or(0, |mark| value.len() - mark - 1);
+            let decimals = u8::try_from(decimals).unwrap_or(u8::MAX);
+            match self.0.get_mut(&column.name) {
+                Some(known) => *known = decimals.max(*known),
+                None => drop(self.0.insert(column.name.clone(), decimals)),
+            }
+        }
+    }
+
+    /// Takes those of another table.
+    pub(super) fn take(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// Says them to the columns.
+    pub(super) fn tell(&self, columns: &mut [Column]) {
+        for column in columns {
+            column.decimals = self.0.get(&column.name).copied();
+            column.find_hidden();
+        }
+    }
+}
+
+/// Adds the last printed digits of amounts that are in units with a prefix; of several tables the coarsest counts.
+pub(super) fn add_steps(steps: &mut BTreeMap<Quantity, f64>, columns: &[Column]) {
+    let mut found = BTreeMap::new();
     for (quantity, metrics) in AMOUNTS {
         let of = |raw: &Raw| columns.iter().find(|column| column.slot == *raw as usize);
         let columns: Option<Vec<&Column>> = metrics.iter().map(of).collect();
         let known = columns.map(|columns| columns.iter().filter_map(|one| one.step()).sum());
         if let Some(step) = known.filter(|step: &f64| *step > 0.0) {
-            steps.entry(quantity).or_insert(step);
+            found.entry(quantity).or_insert(step);
         }
     }
-    steps
+    for (quantity, step) in found {
+        let known = steps.entry(quantity).or_default();
+        *known = step.max(*known);
+    }
 }
 
 /// Takes back zeros of a launch that the unit of their column makes of more than a few bytes: they are missing. One side of

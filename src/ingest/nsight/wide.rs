@@ -1,22 +1,19 @@
 //! Nsight Compute raw page: one row per launch, one column per metric, units in the second row.
 
+use std::collections::{BTreeMap, VecDeque};
+
+use super::header::{Map, decimals, evidence, first_rows, is_header};
 use super::interleaved::Turns;
-use super::row::{RESCALED, Row, Seen, TWICE, is_same, value_end};
+use super::row::{RESCALED, Row, Seen, TWICE, is_same};
 use super::scales::{
-    Column, Scale, count, has_numbers, scale, steps, style, take_back_rounded, without_units,
+    Column, Decimals, Scale, add_steps, count, has_numbers, scale, style, take_back_rounded,
 };
-use super::{
-    Attributes, BEST, Catalog, GRAPH, Gathered, Identity, Preamble, Whole, complete_shape, content,
-    kind, rank,
-};
+use super::{BEST, Catalog, GRAPH, Preamble, Whole, complete_shape};
 use crate::ingest::beside::Beside;
-use crate::ingest::decimal::Evidence;
-use crate::ingest::headers::header_of;
 use crate::ingest::part::Part;
-use crate::ingest::sample::{FirstRows, as_text};
 use crate::ingest::split::{Understand, fields};
-use crate::ingest::{Format, IngestError, Numerals, Reading, Record, Sample, Sniff};
-use crate::model::Profiler;
+use crate::ingest::{Format, IngestError, Reading, Record, Sample, Sniff};
+use crate::model::{Profiler, Quantity};
 
 pub(super) const FORMAT: Format = Format {
     name: "ncu-wide",
@@ -27,70 +24,12 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-fn is_header(fields: &[String]) -> bool {
-    let has = |name: &str| fields.iter().any(|field| field == name);
-    fields.len() >= 8 && has("Kernel Name") && has("ID") && !has("Metric Name")
-}
-
 fn sniff(sample: &Sample) -> Sniff {
     match sample.header(|line| line.contains("Kernel Name"), is_header) {
         Some((header, _)) => {
             Sniff::Yes(format!("a header of {} columns with ID and Kernel Name", header.len()))
         }
         None => Sniff::No("no header with ID and Kernel Name and without Metric Name".to_owned()),
-    }
-}
-
-/// What a header says of the rows below it. Concatenated exports have a header each, which may name
-/// other columns or the same in another order.
-#[derive(Clone)]
-struct Map {
-    identity: Identity,
-    attributes: Attributes,
-    columns: Vec<Column>,
-    kinds: Gathered,
-    width: usize,
-    /// Whether a metric has several columns.
-    has_twins: bool,
-}
-
-impl Map {
-    fn new(header: &[String], catalog: &mut Catalog) -> Self {
-        let mut columns: Vec<Column> = Vec::new();
-        let mut kinds = Gathered::default();
-        for (field, title) in header.iter().enumerate() {
-            kinds.saw(kind(title));
-            columns.extend(Column::of(field, title, catalog));
-        }
-        without_units(&mut columns);
-        // Of a value with several names the first cell stays: the better name comes first.
-        for at in 0..columns.len() {
-            for before in 0..at {
-                let (one, two) = (&columns[before], &columns[at]);
-                if one.slot == two.slot && rank(&two.name) < rank(&one.name) {
-                    columns.swap(before, at);
-                }
-            }
-        }
-        for at in 0..columns.len() {
-            let name = &columns[at].name;
-            columns[at].twin = columns[..at].iter().position(|column| column.name == *name);
-        }
-        Self {
-            identity: Identity::new(header),
-            attributes: Attributes::new(header),
-            has_twins: columns.iter().any(|column| column.twin.is_some()),
-            columns,
-            kinds,
-            width: header.len(),
-        }
-    }
-
-    /// The same, with no launch counted and no device met.
-    fn like(&self) -> Self {
-        let mut map = Self { identity: self.identity.like(), ..self.clone() };
-        map.columns.iter_mut().for_each(|column| column.launches = 0);
-        map
     }
 }
 
@@ -105,6 +44,12 @@ struct Page {
     /// Whether a row changed what those after it mean.
     has_turned: bool,
     turns: Turns,
+    /// The decimals of the tables that come next.
+    tables: VecDeque<Decimals>,
+    /// Those of the tables so far.
+    decimals: Decimals,
+    /// The last printed digits in the tables so far.
+    steps: BTreeMap<Quantity, f64>,
 }
 
 /// What the rows of another thread add to what is known of the whole page.
@@ -121,12 +66,14 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
         |line| preamble.line(line),
     )?;
     let mut catalog = Catalog::default();
-    let mut map = Map::new(&header, &mut catalog);
+    let map = Map::new(&header, &mut catalog);
     let first = first_rows(&reading.sample);
     let evidence = evidence(&first, &map, &mut catalog);
     let numerals = reading.numerals(&evidence, true)?;
-    see_decimals(&first, &mut map, numerals);
+    let tables = decimals(&first, &map, &mut catalog, numerals);
     let mut page = Page::new(map, catalog, preamble, Row::new(numerals));
+    page.tables = tables;
+    page.next_table();
     let mut records = reading.records();
     loop {
         if records.is_large() {
@@ -150,8 +97,24 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
 
 impl Page {
     fn new(map: Map, catalog: Catalog, preamble: Preamble, row: Row) -> Self {
-        let (described, turns) = (Vec::new(), Turns::default());
-        Self { map, catalog, preamble, row, described, has_turned: false, turns }
+        Self {
+            map,
+            catalog,
+            preamble,
+            row,
+            described: Vec::new(),
+            has_turned: false,
+            turns: Turns::default(),
+            tables: VecDeque::new(),
+            decimals: Decimals::default(),
+            steps: BTreeMap::new(),
+        }
+    }
+
+    /// Takes the decimals of the table that begins; of metrics that it shows none of, those of a table before it.
+    fn next_table(&mut self) {
+        self.decimals.take(self.tables.pop_front().unwrap_or_default());
+        self.decimals.tell(&mut self.map.columns);
     }
 
     fn record(
@@ -169,13 +132,16 @@ impl Page {
         if let Some(header) = identity.header(record, is_header) {
             reading.source.other_lines += 1;
             count(columns, reading);
+            add_steps(&mut self.steps, columns);
             self.map = Map::new(&header, &mut self.catalog);
+            self.next_table();
             self.has_turned = true;
         } else if record.len() == *width
             && identity.is_blank(record)
             && record.get(identity.kernel).is_none_or(<[u8]>::is_empty)
             && !has_numbers(columns, record)
         {
+            add_steps(&mut self.steps, columns);
             scale(columns, record);
             self.turns.turn(reading, columns, line);
             row.units = style(columns, record);
@@ -256,59 +222,9 @@ impl Page {
         self.preamble.tell(reading);
         reading.source.clues.extend(self.catalog.clues());
         count(&self.map.columns, reading);
-        reading.source.steps = steps(&self.map.columns);
+        add_steps(&mut self.steps, &self.map.columns);
+        reading.source.steps = std::mem::take(&mut self.steps);
         self.row.finish(reading);
-    }
-}
-
-/// The rows of the table that are in the sample.
-fn first_rows(sample: &Sample) -> FirstRows {
-    const ROWS: usize = 400;
-    let found = sample.header(|line| line.contains("Kernel Name"), is_header);
-    sample.records(found.map_or("", |(_, rest)| rest), ROWS)
-}
-
-/// What the metric cells of the first rows show of how numbers are written. A header inside the table names the columns
-/// of the records below it.
-fn evidence(rows: &FirstRows, first: &Map, catalog: &mut Catalog) -> Evidence {
-    let mut evidence = Evidence::default();
-    let mut again = None;
-    let mut contents = None;
-    let has_headers = rows.has("Kernel Name");
-    for record in rows.iter() {
-        let header = has_headers.then(|| header_of(&record, "Kernel Name", is_header)).flatten();
-        if let Some(header) = header {
-            (again, contents) = (Some(Map::new(&header, catalog)), None);
-            continue;
-        }
-        let map = again.as_ref().unwrap_or(first);
-        let contents: &Vec<_> = contents.get_or_insert_with(|| {
-            let is_units = record.get(map.identity.kernel).is_none_or(<[u8]>::is_empty);
-            let word = |one: &Column| {
-                let below = record.get(one.field).filter(|_| is_units).map(as_text);
-                below.or(one.titled.as_deref()).unwrap_or_default().to_owned()
-            };
-            let columns = map.columns.iter();
-            columns.map(|one| (one.field, content(&one.name, &word(one)))).collect()
-        });
-        for (field, content) in contents {
-            let cell = record.get(*field).unwrap_or_default();
-            evidence.add(&cell[..value_end(cell)], *content, || None);
-        }
-    }
-    evidence
-}
-
-/// Lets the columns see the decimals of the first launches, up to the next header.
-fn see_decimals(rows: &FirstRows, map: &mut Map, numerals: Numerals) {
-    const LAUNCHES: usize = 64;
-    for record in rows.iter().take(LAUNCHES) {
-        if header_of(&record, "Kernel Name", is_header).is_some() {
-            break;
-        }
-        for column in &mut map.columns {
-            column.see(record.get(column.field).unwrap_or_default(), numerals);
-        }
     }
 }
 
@@ -595,5 +511,22 @@ mod tests {
         assert_eq!(of("Gbyte", &rows), (vec![Some(2e9), Some(0.0)], false));
         let rows: [&[&str]; 1] = [&["9", "0", "0"]];
         assert_eq!(of("byte", &rows), (vec![Some(0.0)], false));
+        // Each page of several has its own units and digits.
+        let page = |unit: &str, id: u32, values: &str| {
+            format!(
+                "{},{TIME},{read},{write}\n,,,,,,,,,,,ns,{unit},{unit}\n\
+                 {id},1,app,host,k,1,7,\"(128, 1, 1)\",\"(512, 1, 1)\",0,9.0,{values}\n",
+                HEAD.join(",")
+            )
+        };
+        let pages = [
+            page("Tbyte", 0, "9000,2.000000,0.000000"),
+            page("Tbyte", 1, "9,0.000000,0.000000"),
+            page("byte", 2, "9,0,0"),
+        ];
+        let found = read_text("raw.csv", pages.concat().leak(), &Options::default()).unwrap();
+        let bytes: Vec<_> = found.iter().map(|one| one.value(Quantity::DramBytes)).collect();
+        assert_eq!(bytes, [Some(2e12), None, Some(0.0)]);
+        assert_eq!(found.sources[0].steps[&Quantity::DramReadBytes], 1e6);
     }
 }

@@ -64,6 +64,8 @@ pub(in crate::ingest) struct Launches {
     found: u32,
     seen: Seen,
     repeated: u64,
+    /// Copies and fills that repeat earlier ones.
+    repeated_copies: u64,
     /// Rows whose starts are rounded, and the first of these.
     rounded: Option<(u64, String)>,
 }
@@ -86,20 +88,20 @@ struct Once {
     start: u64,
     /// Bits of its time in the unit of its column.
     time: u64,
-    /// The number that the profiler gives it; [`UNNUMBERED`] if it has none.
+    /// The number that the profiler gives it; [`NO_NUMBER`] if it has none.
     number: u64,
     alike: u32,
 }
 
 /// Marks a launch without a number; no profiler counts so far.
-const UNNUMBERED: u64 = u64::MAX;
+const NO_NUMBER: u64 = u64::MAX;
 
 impl Seen {
     /// Takes a launch by its start, time and number; `false` if it was there before.
     fn take(&mut self, (start, time): (u64, f64), number: Option<u64>, alike: Alike) -> bool {
         let next = self.alike.len() as u32;
         let alike = *self.alike.entry(alike).or_insert(next);
-        let number = number.unwrap_or(UNNUMBERED);
+        let number = number.unwrap_or(NO_NUMBER);
         let once = Once { start, time: time.to_bits(), number, alike };
         if self.positions.find(&once, |at| &self.launches[at]).is_some() {
             return false;
@@ -148,6 +150,7 @@ impl Launches {
             found: 0,
             seen: Seen::default(),
             repeated: 0,
+            repeated_copies: 0,
             rounded: None,
         }
     }
@@ -375,9 +378,11 @@ impl Launches {
         let start = self.start(reading, row, took)?;
         let stream = self.columns.stream.map(|at| row.cell(at));
         let stream = stream.and_then(|cell| self.numerals.whole(cell).ok().flatten());
+        let number = self.columns.number.and_then(|at| digits(row.cell(at)));
         if let (Some(start), Some(stream)) = (start, stream)
-            && !self.seen.take((start, took), None, (name, device, stream, None))
+            && !self.seen.take((start, took), number, (name, device, stream, None))
         {
+            self.repeated_copies += 1;
             return Ok(false);
         }
         let activity = Activity {
@@ -420,6 +425,12 @@ impl Launches {
             reading.check(&format!(
                 "{} {are} repeated in this file (same kernel, grid, stream, start and time); counted once",
                 self.repeated
+            ));
+        }
+        if self.repeated_copies > 0 {
+            let are = counted(self.repeated_copies, "copy or fill is", "copies and fills are");
+            reading.check(&format!(
+                "{are} repeated in this file (same kind, stream, start and time); counted once"
             ));
         }
         if let Some((rows, start)) = &self.rounded {

@@ -259,3 +259,31 @@ fn what_sums_do_not_know_is_not_zero() {
     let done = program::run(&["convert", &file, "-o", &table, "--device", "L4"]);
     assert!(done.stderr.contains("--device has no effect on a launch table"), "{}", done.stderr);
 }
+
+/// A bound of 0 is a bound: without it the roofline time would be certain.
+#[test]
+fn a_bound_of_zero_is_one_behind_a_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = text(&rank(folder.path(), 0, 1.0));
+    let launches = run(&["convert", &file, "-o", "-"]);
+    // Bytes may be as few as none.
+    let more = |(at, line): (usize, &str)| {
+        format!("{line},{}\n", if at == 0 { "dram_bytes_low,dram_bytes_high" } else { "0,1" })
+    };
+    let table = text(&folder.path().join("low0.csv"));
+    fs::write(&table, launches.lines().enumerate().map(more).collect::<String>()).unwrap();
+    let partial = text(&folder.path().join("low0.partial.json"));
+    run(&["summarize", &table, "-o", &partial]);
+    let bounds = |command: &str, file: &str| {
+        let found: Value =
+            serde_json::from_str(&run(&[command, file, "--format", "json"])).unwrap();
+        let kernels = found["kernels"].as_array().unwrap().clone();
+        let mut bounds: Vec<String> =
+            kernels.iter().map(|kernel| kernel["roofline_low_s"].to_string()).collect();
+        bounds.sort();
+        bounds
+    };
+    let expected = bounds("analyze", &table);
+    assert_eq!(expected.iter().filter(|bound| *bound == "0.0").count(), 2, "{expected:?}");
+    assert_eq!(bounds("fleet", &partial), expected);
+}

@@ -538,6 +538,7 @@ fn convolution(shapes: &Convolved, data_type: DataType) -> Option<Params> {
     let fits = groups >= 1.0
         && groups.fract() == 0.0
         && output[0] == input[0]
+        && output.iter().all(|extent| *extent >= 1.0)
         && output[1] == filter[0]
         && (filter[0] / groups).fract() == 0.0
         && input.len() == filter.len()

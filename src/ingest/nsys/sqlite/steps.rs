@@ -32,7 +32,8 @@ pub(super) fn annotated(database: &Database) -> Result<BTreeMap<i64, Vec<OfThrea
     let mut steps: BTreeMap<i64, Vec<OfThread>> = BTreeMap::new();
     for ((thread, _), ranges) in named(database)? {
         let Some(annotated) = in_turn(ranges) else { continue };
-        let time = annotated.iter().map(|step| step.end - step.start).sum();
+        let times = annotated.iter().map(|step| step.end.saturating_sub(step.start));
+        let time = times.fold(0, i64::saturating_add);
         let of = steps.entry(process(thread)).or_default();
         of.push(OfThread { thread, time, steps: annotated });
     }

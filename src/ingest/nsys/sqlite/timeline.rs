@@ -123,7 +123,7 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
     let mut graphs = Graphs::default();
     for one in whole {
         graphs.launches += 1;
-        graphs.time += one.duration();
+        graphs.time = graphs.time.saturating_add(one.duration());
         if !gpus_with_kernels.contains(&(one.process, one.device)) {
             graphs.alone.insert(one.device);
         }
