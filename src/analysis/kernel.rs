@@ -477,10 +477,19 @@ impl Kernel {
         self.state.is_modeled() && self.state != State::Waived && self.is_winnable
     }
 
-    /// Returns whether its time above the roofline is in no savings because no certain cause was found.
+    /// Returns whether its time above the roofline is in no savings because no certain cause was found. A kernel that is
+    /// certainly near its roofline has none to find: what was not counted can only bring it nearer.
     #[must_use]
     pub fn is_unproven(&self) -> bool {
-        self.state.is_modeled() && self.state != State::Waived && !self.is_winnable
+        let is_near = self.headroom().is_some_and(|headroom| headroom <= formula::NEAR);
+        let has_none = is_near && !self.may_need_less();
+        self.state.is_modeled() && self.state != State::Waived && !self.is_winnable && !has_none
+    }
+
+    /// Its savings; where they are unproven, the most that there can be.
+    #[must_use]
+    pub fn most_savings(&self) -> Seconds {
+        if self.is_unproven() { self.savings_high } else { self.savings }
     }
 
     /// Iterates over its traffic at all levels that were counted, from the SM outwards.

@@ -197,7 +197,7 @@ impl Analysis {
     #[must_use]
     pub fn is_ranked(&self, kernel: &Kernel) -> bool {
         let is_judged = kernel.state.is_modeled() && kernel.state != State::Waived;
-        let most = if kernel.is_winnable { kernel.savings } else { kernel.savings_high };
+        let most = kernel.most_savings();
         let is_worth_it = is_judged && most >= self.smallest_win() && most > Seconds::ZERO;
         kernel.state == State::Flagged || is_worth_it
     }

@@ -159,8 +159,10 @@ impl Partition {
             let savings = kernel.savings.min(above);
             self.put(TimePart::Savings, savings);
             self.put(TimePart::Gap, left(above, savings));
-        } else {
+        } else if kernel.is_unproven() {
             self.put(TimePart::Unproven, above);
+        } else {
+            self.put(TimePart::Gap, above);
         }
     }
 }

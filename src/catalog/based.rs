@@ -318,7 +318,7 @@ mod tests {
                 "own.toml:2:22: \"90\" is not a compute cap",
             ),
             ("name = 'x'\ngfx = 'sm_90'\n", "\"sm_90\" is not a target"),
-            ("name = 'x'\nrate_class = 'gforce'\n", "unknown class of rates \"gforce\", expected"),
+            ("name = 'x'\nrate_class = 'gforce'\n", "unknown class of rates \"gforce\"; expected"),
             ("name = ' '\n", "own.toml:1:8: a device needs a name"),
         ] {
             let error = Catalog::builtin().with_text("own.toml", text).unwrap_err().to_string();

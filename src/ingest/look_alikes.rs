@@ -41,11 +41,15 @@ pub(super) fn tell(profile: &mut Profile) {
     let is_pair = |pair: &&[(u64, f64, usize)]| {
         pair[0].0 == pair[1].0 && pair[1].1 - pair[0].1 <= SAME * pair[1].1
     };
-    let pairs: Vec<(usize, usize, u64)> = known
+    let mut pairs: Vec<(usize, usize, u64)> = known
         .windows(2)
         .filter(is_pair)
         .map(|pair| (pair[0].2.min(pair[1].2), pair[0].2.max(pair[1].2), pair[0].0))
         .collect();
+    if !pairs.is_empty() {
+        let rows = profile.rows_by_source();
+        pairs.retain(|(one, two, _)| may_be_one_run(profile, &rows[*one], &rows[*two]));
+    }
     for (one, two, launches) in pairs.iter().take(NAMED) {
         let path = |at: usize| profile.sources[at].path.clone();
         let note = format!(
@@ -62,6 +66,29 @@ pub(super) fn tell(profile: &mut Profile) {
             counted(more, "more pair of inputs does", "more pairs of inputs do")
         ));
     }
+}
+
+/// Whether most of the time of these rows is in launches that take as long as one of the other rows: ranks of a job may
+/// take the same time in all, and do not in every launch. Sums show no launches.
+fn may_be_one_run(profile: &Profile, one: &[usize], two: &[usize]) -> bool {
+    /// Two prints of a time differ by less, in seconds.
+    const ROUNDED: f64 = 10e-9;
+    let times = |rows: &[usize]| -> Option<Vec<f64>> {
+        let time = |row: &usize| {
+            let time = profile.launches.value(*row, Quantity::Duration);
+            time.filter(|_| profile.launches.count(*row) == 1)
+        };
+        let mut times: Vec<f64> = rows.iter().map(time).collect::<Option<_>>()?;
+        times.sort_unstable_by(f64::total_cmp);
+        Some(times)
+    };
+    let (Some(one), Some(two)) = (times(one), times(two)) else { return true };
+    let same = one
+        .iter()
+        .zip(&two)
+        .filter(|(one, two)| (**one - **two).abs() <= ROUNDED.max(SAME * **two));
+    let same: f64 = same.map(|(_, time)| time).sum();
+    same >= 0.5 * two.iter().sum::<f64>()
 }
 
 #[cfg(test)]
@@ -101,5 +128,21 @@ mod tests {
         assert_eq!((found.launches.len(), found.checks), (18, vec![note.to_owned()]));
         let found = both(&format!("{header}{trace}"), &format!("{pyprof}{}", rows(1)));
         assert_eq!((found.launches.len(), found.checks.len()), (18, 0));
+    }
+
+    /// Two ranks whose launches take as long in all: 100 µs and 300 µs, 150 µs and 250 µs.
+    #[test]
+    fn ranks_that_take_as_long_in_all_are_no_copies() {
+        let export = |short: u32, long: u32| {
+            let row = |id: u32| {
+                let time = if id % 2 == 0 { short + id } else { long - id };
+                format!("{id}0000000,{time},{id},64,1,1,128,1,1,32,A100 SXM4 40GB (0),1,7,k\n")
+            };
+            let header = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,Device,Ctx,Strm,Name\n";
+            format!("{header}{}", (1..11).map(row).collect::<String>())
+        };
+        let (one, two) = (export(100_000, 300_000), export(150_000, 250_000));
+        let found = both(&one, &two);
+        assert_eq!((found.launches.len(), found.checks), (20, Vec::<String>::new()));
     }
 }

@@ -296,9 +296,9 @@ pub(in crate::ingest) fn elementwise(cost: u8, tensor: &Tensor, passes: f64) -> 
 /// read once.
 pub(in crate::ingest) fn softmax(cost: u8, tensor: &Tensor, backward: bool) -> Option<Work> {
     static FORWARD: Basis = Basis::within(
-        "reads and writes of the input's size from shapes; of a row on chip one read less",
+        "reads and writes of the input's size from shapes; of a row on chip one read less, of others one more",
         2.0 / 3.0,
-        1.0,
+        4.0 / 3.0,
     );
     static BACKWARD: Basis = Basis::within(
         "reads and writes of the input's size from shapes; of a row on chip two reads less",

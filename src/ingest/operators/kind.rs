@@ -39,7 +39,13 @@ pub(super) enum PrintedBytes {
     /// Bytes of one product, which may be of a batch.
     OneProduct,
     /// Bytes of a whole batch normalization, of which the kernel may do a part.
-    Normalization { backward: bool },
+    Normalization,
+    /// The same of its gradient.
+    NormalizationGradient,
+    /// Bytes of a softmax that reads its rows twice.
+    Softmax,
+    /// The same of its gradient.
+    SoftmaxGradient,
 }
 
 /// The families of operators that share a formula.
@@ -170,7 +176,10 @@ impl Kind {
     /// What a number in the `Bytes` column is, if it is not put right.
     pub(super) fn printed_bytes(self, backward: bool, has_params: bool) -> PrintedBytes {
         match self {
-            Self::BatchNorm => PrintedBytes::Normalization { backward },
+            Self::BatchNorm if backward => PrintedBytes::NormalizationGradient,
+            Self::BatchNorm => PrintedBytes::Normalization,
+            Self::Softmax(_) if backward => PrintedBytes::SoftmaxGradient,
+            Self::Softmax(_) => PrintedBytes::Softmax,
             Self::Linear if !has_params => PrintedBytes::Elements,
             Self::Matmul if !has_params => PrintedBytes::OneProduct,
             _ => PrintedBytes::Whole,

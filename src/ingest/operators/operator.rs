@@ -285,12 +285,25 @@ impl Operator {
             Basis::within("PyProf Bytes of the whole batch normalization", 0.25, 1.0);
         static BACKWARD: Basis =
             Basis::within("PyProf Bytes of the whole gradient of a batch normalization", 0.4, 1.0);
+        // A row that stays on chip is read once; others for their maximum, their sum and the result.
+        static SOFTMAX: Basis = Basis::within(
+            "PyProf Bytes of a softmax that reads its rows twice",
+            2.0 / 3.0,
+            4.0 / 3.0,
+        );
+        static SOFTMAX_BACKWARD: Basis = Basis::within(
+            "PyProf Bytes of a gradient of a softmax that reads its rows twice",
+            0.6,
+            1.0,
+        );
         match self.printed_bytes {
             PrintedBytes::Whole => &BYTES,
             PrintedBytes::Elements => &ELEMENTS,
             PrintedBytes::OneProduct => &ONE_PRODUCT,
-            PrintedBytes::Normalization { backward: false } => &FORWARD,
-            PrintedBytes::Normalization { backward: true } => &BACKWARD,
+            PrintedBytes::Normalization => &FORWARD,
+            PrintedBytes::NormalizationGradient => &BACKWARD,
+            PrintedBytes::Softmax => &SOFTMAX,
+            PrintedBytes::SoftmaxGradient => &SOFTMAX_BACKWARD,
         }
     }
 }

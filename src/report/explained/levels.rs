@@ -59,6 +59,8 @@ pub(super) fn way(lines: &mut Lines, kernel: &Kernel, roofline_time: Seconds, st
         (kernel.savings.min(measured), "")
     } else if kernel.state == State::Waived {
         (measured - floor, ", waived and so not in the savings")
+    } else if !kernel.is_unproven() {
+        (measured - floor, "")
     } else {
         (measured - floor, ", unproven and so not in the savings")
     };

@@ -358,8 +358,9 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
             "structural",
             time(structural),
             format!(
-                "{} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle multiprocessors and what was not counted included",
-                view::si(analysis.fixed_cost.get(), "s")
+                "{} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle multiprocessors and what was not counted included; at least {} a launch",
+                view::si(analysis.fixed_cost.get(), "s"),
+                view::si(analysis.fixed_cost.get() * roofline::LAUNCH_FLOOR, "s")
             ),
         );
         if let Some(roofline_time) = kernel.roofline_time {
@@ -375,10 +376,11 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                     crate::analysis::NEAR,
                     time(kernel.savings_high),
                     if kernel.may_need_less() { "what is certainly needed" } else { "E" }
-                ) + match (kernel.state, kernel.is_winnable) {
-                    (State::Waived, _) => "; 0, because it is waived",
-                    (_, true) => "",
-                    (_, false) => "; 0, because no certain cause was found",
+                ) + match kernel.state {
+                    State::Waived => "; 0, because it is waived",
+                    _ if kernel.is_winnable => "",
+                    _ if kernel.is_unproven() => "; 0, because no certain cause was found",
+                    _ => "; 0, because it is near its roofline",
                 },
             );
             lines.add(
@@ -395,6 +397,8 @@ fn time(time: Seconds) -> String {
 }
 
 fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
+    /// By less an active tensor pipe explains nothing.
+    const LONGER: f64 = 1.01;
     let mut any = false;
     let counted: Seconds = kernel.work.iter().map(|work| work.time).sum();
     for work in kernel.work.iter().filter(|work| work.operations.get() > 0.0) {
@@ -429,7 +433,7 @@ fn work(lines: &mut Lines, kernel: &Kernel, explanation: &Explanation) {
         Some(math) if any => lines.add(
             "t_math",
             view::si(math.get(), "s"),
-            if kernel.has_tensor_activity && math > counted * (1.0 + 1e-6) {
+            if kernel.has_tensor_activity && math > counted * LONGER {
                 "the tensor pipe was active for longer than its counted work takes".to_owned()
             } else {
                 "pipes that share hardware add up, others overlap".to_owned()

@@ -10,7 +10,7 @@ use super::document::{Block, Cell, Column, Document, Fact, Form, Table, first_of
 use super::run::{devices, headroom, roofline_time};
 use super::view::{Style, count, digits, overall, percent, printable, si};
 use super::{Report, Reported};
-use crate::analysis::{Analysis, Kernel, KernelRanks, Sketch};
+use crate::analysis::{Analysis, Kernel, KernelRanks, Sketch, TimePart};
 use crate::fleet::{Imbalance, PositionsFrom, Rank, Straggler};
 use crate::rules::Findings;
 use crate::units::{Seconds, median};
@@ -196,7 +196,20 @@ impl<'a> FleetReport<'a> {
             facts.push(Fact::new("Unproven", text));
         }
         facts.push(ceilings);
+        facts.extend(self.impossible());
         facts
+    }
+
+    /// Says how much of the time is in kernels that cannot be: of most of it, a wrong device is the first suspect.
+    fn impossible(&self) -> Option<Fact> {
+        /// Less is left to the states of the kernels.
+        const PART: f64 = 0.05;
+        let totals = &self.analysis.totals;
+        let share = totals.parts.get(TimePart::FasterThanRoofline) / totals.measured;
+        (share >= PART).then(|| {
+            let text = "of the GPU time is in kernels faster than their roofline: the device, a clock or a metric is wrong";
+            Fact::new("Check", format!("{} {text}{}", percent(share), if self.notes.is_empty() { "" } else { "; see the notes" }))
+        })
     }
 
     /// Returns the spread of a kernel over launches and ranks.

@@ -15,6 +15,7 @@ use crate::analysis::{
     Algorithmic, Analysis, CeilingSet, Column, Columns, FARTHEST, Kernel, NEAR, Row, State,
 };
 use crate::model::{MemoryLevel, OriginId, Pipe};
+use crate::roofline::LAUNCH_FLOOR;
 use crate::rules::{Finding, NOT_ESTIMATED};
 use crate::table::Cell;
 use crate::taxonomy::Category;
@@ -74,6 +75,8 @@ struct Data {
     threshold: Number,
     /// What any launch costs at least.
     fixed: Number,
+    /// As short as a launch is by the model.
+    shortest: Number,
     /// Whether roofs are those at the clocks of the launches.
     is_at_measured_clock: bool,
     /// Headroom up to which a kernel is near its roofs.
@@ -279,6 +282,7 @@ fn data(report: &Report<'_>, style: &Style) -> Data {
         total: Number(analysis.totals.measured.get()),
         threshold: Number(analysis.threshold),
         fixed: Number(analysis.fixed_cost.get()),
+        shortest: Number(analysis.fixed_cost.get() * LAUNCH_FLOOR),
         is_at_measured_clock: analysis.ceilings == CeilingSet::MeasuredClock,
         near: NEAR,
         farthest: FARTHEST,

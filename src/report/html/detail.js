@@ -14,7 +14,7 @@ function wayBar(k) {
   /** @type {[string, number, string][]} */
   const parts = [["roofline", ideal, "roofline time"], ["gap", shape, K.roofline_is_lower_bound[k] ? "launches, grid, usual share of a roof, not counted" : "launches, grid, usual share of a roof"]];
   // Numbers of six digits add up to a little more or less than their sum.
-  if (rest > measured * 1e-4) parts.push(["unproven", rest, `further gap, ${stateOf(k)[0] === "waived" ? "waived" : "savings unproven"}`]);
+  if (rest > measured * 1e-4) parts.push(["unproven", rest, `further gap${{ waived: ", waived", near_roofline: "" }[stateOf(k)[0]] ?? ", savings unproven"}`]);
   if (won > 0 || parts.length < 3) parts.push(["savings", won, "savings"]);
   let from = 0;
   const bar = draw("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "stack way", role: "img", "aria-label": parts.map(([, time, what]) => `${percent(time / measured)} ${what}`).join(", ") });
@@ -156,7 +156,7 @@ function verdictLines(lines, k) {
     }
   }
   if (K.structural_s[k] != null) {
-    lines.add("structural", seconds(K.structural_s[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle multiprocessors and what was not counted included`);
+    lines.add("structural", seconds(K.structural_s[k]), `${seconds(DATA.fixed)} a launch + the longest of t_mem, t_math and t_L2 at their achievable share, with idle multiprocessors and what was not counted included; at least ${seconds(DATA.shortest)} a launch`);
   }
   if (K.savings_s[k] != null && K.structural_s[k] != null) {
     const isWaived = stateOf(k)[0] === "waived";

@@ -21,7 +21,7 @@ pub(in crate::report) fn opportunities(
     style: &Style,
 ) -> Table {
     let notes = |kernel: &Kernel| {
-        let open = (!kernel.is_winnable).then(|| {
+        let open = kernel.is_unproven().then(|| {
             let most = si(kernel.savings_high.get(), "s");
             format!("savings are unproven without a certain cause: at most {most}")
         });

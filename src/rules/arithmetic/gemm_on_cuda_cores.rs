@@ -2,6 +2,7 @@
 
 use crate::model::{Pipe, Precision};
 use crate::rules::{Check, Confidence, Judgment, Missing, Rule, Subject, Threshold};
+use crate::taxonomy::Kind;
 use crate::units::Seconds;
 
 pub(super) const RULE: Rule = Rule {
@@ -26,7 +27,8 @@ the time. Savings are at least the difference of the roofs.
 ## Remedy
 Set `torch.backends.cuda.matmul.allow_tf32 = True` (or
 `torch.set_float32_matmul_precision(\"high\")`); `CUBLAS_COMPUTE_32F_FAST_TF32`; autocast to BF16
-or FP16.
+or FP16. Convolutions of PyTorch may use TF32 unless it is switched off: pad their channels to multiples of 4, of which a
+first layer of three has too few.
 
 ## False positives
 TF32 keeps 10 bits of mantissa. Where FP32 accuracy is needed, splitting operands into three TF32
@@ -95,12 +97,19 @@ fn check(subject: &Subject<'_>) -> Judgment {
     );
     let sure =
         if counted.is_some() && subject.is_counted() { Confidence::High } else { Confidence::Low };
+    // PyTorch allows TF32 for convolutions unless it is switched off: few channels keep them from it.
+    let kinds = [Kind::ConvFprop, Kind::ConvDgrad, Kind::ConvWgrad];
+    let convolves = subject.class().kind.is_some_and(|kind| kinds.contains(&kind));
     let finding = subject
         .finding_against(message, moved.stake, Seconds::ZERO)
         .confidence(sure)
         .evidence_if("FP32 share of the FLOPs", counted, "1")
         .evidence("TF32 peak over FP32 peak", moved.ratio, "1")
-        .next("allow TF32 for this product, then compare results and time");
+        .next(if convolves {
+            "pad channels to multiples of 4, and check that TF32 is allowed (torch.backends.cudnn.allow_tf32)"
+        } else {
+            "allow TF32 for this product, then compare results and time"
+        });
     Ok(Some(finding))
 }
 

@@ -11,6 +11,7 @@ pub(in crate::rules) mod custom;
 pub(in crate::rules) mod design;
 pub(in crate::rules) mod finding;
 pub(in crate::rules) mod findings;
+mod libraries;
 pub(in crate::rules) mod pipes;
 pub(in crate::rules) mod rule;
 pub(in crate::rules) mod run;

@@ -4,7 +4,7 @@ use super::finding::{Confidence, Finding};
 use super::run::Run;
 use super::threshold::{Missing, Threshold};
 use crate::analysis::{Kernel, Moved, State};
-use crate::taxonomy::Kind;
+use crate::taxonomy::{Category, Kind};
 use crate::units::{Seconds, percent, si};
 
 /// Kernels that have something in common, longest first.
@@ -122,15 +122,20 @@ impl<'a> Together<'a> {
     ) -> Result<Vec<Finding>, Missing> {
         let kernels = Self::of(run, holds)?;
         let of_kernels = kernels.time;
+        // What ran beside other kernels would leave these in their place.
+        let beside: Seconds = kernels.kernels.iter().map(|kernel| kernel.shared()).sum();
         let found = kernels.and_moved(run, moved);
-        if found.share < run.threshold(threshold) || found.is_the_run() {
+        if found.share < run.threshold(threshold) || found.is_the_run() || moves_only(run)? {
             return Ok(Vec::new());
         }
-        let finding = found
+        let alone = (of_kernels - beside).max(Seconds::ZERO);
+        let mut finding = found
             .finding(run, format!("{what}: {}", found.words()))
             .confidence(Confidence::Low)
-            .at_stake(of_kernels + run.alone(found.time - of_kernels), "removed")
+            .at_stake(alone + run.alone(found.time - of_kernels), "removed")
             .next(next);
+        // Some of it may be needed.
+        finding.at_stake_low_s = 0.0;
         Ok(vec![finding])
     }
 
@@ -145,6 +150,14 @@ impl<'a> Together<'a> {
             .evidence("share of the run", self.share, "1")
             .kernels(self.names())
     }
+}
+
+/// Whether the run is nothing but data movement: a benchmark of copies and layouts, with neither products nor producers.
+fn moves_only(run: &Run<'_>) -> Result<bool, Missing> {
+    /// Of the time of kernels.
+    const ALL: f64 = 0.99;
+    let moves = |kernel: &Kernel| kernel.class.category == Category::DataMovement;
+    Ok(Together::of(run, moves)?.share > ALL)
 }
 
 /// Whether a kernel is of one of these kinds, by its name.

@@ -63,7 +63,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(if is_certain { Confidence::Medium } else { Confidence::Low })
         .evidence("threads per block", threads as f64, "1")
         .evidence("idle lanes", idle, "1")
-        .next(format!("use {} threads per block", warps * width));
+        .next(subject.rewrite(format!("use {} threads per block", warps * width)));
     Ok(Some(finding))
 }
 

@@ -124,21 +124,21 @@ fn check(subject: &Subject<'_>) -> Judgment {
     // Larger blocks help where the slots for blocks are what is full.
     let fills_slots = is_small && most.is_some_and(|most| most <= per_sm);
     let next = if fills_slots {
-        "use blocks of 128 to 256 threads".to_owned()
+        subject.rewrite("use blocks of 128 to 256 threads")
     } else if threads < WARP {
-        "give each block a warp or more".to_owned()
+        subject.rewrite("give each block a warp or more")
     } else if is_full {
         // As many as fit are there already: more of the same blocks would only wait.
         let fit = if at_once < 2.0 { "fits" } else { "fit" };
-        format!(
+        subject.rewrite(format!(
             "only {at_once:.0} of these blocks {fit} at once: use fewer registers or less shared \
              memory, or smaller tiles"
-        )
+        ))
     } else if subject.is_attention() {
         latency::SPLIT_KV.to_owned()
     } else if subject.spare() == Spare::Work {
         let wanted = subject.threshold(&BLOCKS) * f64::from(sms);
-        format!("split the work into {wanted:.0} blocks or more")
+        subject.rewrite(format!("split the work into {wanted:.0} blocks or more"))
     } else {
         format!(
             "give each launch more work (a batch), or use several threads per item: it has {} \
@@ -211,7 +211,7 @@ mod tests {
     fn more_blocks_are_no_cure_where_no_more_fit() {
         let next = |resident: f64| {
             let values = [(Quantity::ResidentBlocksPerSm, resident)];
-            let name = "ampere_sgemm_128x64_nn";
+            let name = "cutlass_80_simt_sgemm_128x64_nn_align1";
             h100().launch(name, (133, 256), (1, 1000.0), &values).found(RULE).next.unwrap()
         };
         assert_eq!(next(2.0), "split the work into 528 blocks or more");

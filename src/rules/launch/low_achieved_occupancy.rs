@@ -74,7 +74,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("waves", subject.get(Quantity::Waves), "1")
         .evidence_if("SM imbalance", subject.get(Quantity::SmImbalance), "1")
         .evidence("busiest unit", busy, "1")
-        .next(next(subject, low, high));
+        .next(subject.rewrite(next(subject, low, high)));
     Ok(Some(finding))
 }
 

@@ -73,7 +73,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("eligible warps per scheduler", eligible, "1")
         .evidence_if("achieved occupancy", subject.get(Quantity::AchievedOccupancy), "1")
         .evidence("busiest unit", busy, "1")
-        .next("check warp-stall reasons, and fix or hide the top one");
+        .next(subject.rewrite("check warp-stall reasons, and fix or hide the top one"));
     Ok(Some(finding))
 }
 

@@ -105,9 +105,6 @@ impl Resource {
     }
 }
 
-/// Libraries whose kernels nobody outside can change.
-const CLOSED: [&str; 4] = ["cublas", "cudnn", "cusolver", "cusparse"];
-
 fn check(subject: &Subject<'_>) -> Judgment {
     let metric = "sm__maximum_warps_per_active_cycle_pct";
     let theoretical = subject.need(Quantity::TheoreticalOccupancy, metric)?;
@@ -116,9 +113,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
     }
     // Pipelines of a product hide latency by copies that run ahead, which is what the room is taken for.
     let is_pipelined = subject.is_product() && subject.uses_tensor_cores() == Ok(true);
-    let library = subject.kernel.class.library.as_deref();
-    let is_closed = library.is_some_and(|library| CLOSED.contains(&library));
-    if is_pipelined || is_closed || subject.is_persistent() {
+    if is_pipelined || subject.is_closed() || subject.is_persistent() {
         return Ok(None);
     }
     // Where far fewer warps are there than could be, the limit is not what keeps them away.

@@ -66,7 +66,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("predicated-on threads per warp instruction", on, "1")
         .evidence("active threads per warp instruction", active, "1")
         .evidence_if("issue slots used", subject.get(Quantity::IssueActive), "1")
-        .next("hoist bounds checks, and handle the partial last tile separately");
+        .next(subject.rewrite("hoist bounds checks, and handle the partial last tile separately"));
     Ok(Some(finding))
 }
 

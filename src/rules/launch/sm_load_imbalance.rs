@@ -75,13 +75,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .confidence(Confidence::High)
         .evidence("SM imbalance", imbalance, "1")
         .evidence_if("waves", subject.get(Quantity::Waves), "1")
-        .next(if is_unfilled {
+        .next(subject.rewrite(if is_unfilled {
             latency::SPLIT_KV
         } else if is_tail {
             "the last wave is partly filled: use a grid of whole waves, or fewer blocks that each take several items"
         } else {
             "start the longest blocks first, or split them"
-        });
+        }));
     Ok(Some(finding))
 }
 

@@ -84,7 +84,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         (Spare::Work, _) if subject.is_product() => {
             format!("use split-K or smaller tiles to get at least {sms} blocks")
         }
-        (Spare::Work, _) => format!("split the work into at least {sms} blocks"),
+        (Spare::Work, _) => subject.rewrite(format!("split the work into at least {sms} blocks")),
         (_, Ok(threads)) => format!(
             "give each launch more work (a batch), or use several threads per item: it has {} \
              in total",
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn what_is_hardly_any_work_is_not_to_be_divided() {
         let found = |bytes: f64| {
-            kernel("void at::native::reduce_kernel<512, 1>(float*)", 40.0)
+            kernel("void reduce_rows<512>(float*)", 40.0)
                 .grid(2, 512)
                 .work(Pipe::Fp32Vector, bytes / 4.0)
                 .bytes(bytes)

@@ -72,9 +72,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("blocks in the last wave", rest as f64, "1")
         .evidence("resident blocks per SM", f64::from(resident), "1")
         .evidence("share lost, at least", lost, "1")
-        .next(format!(
+        .next(subject.rewrite(format!(
             "make the grid a multiple of {wave} blocks, or slightly smaller than a multiple"
-        ));
+        )));
     Ok(Some(finding))
 }
 
@@ -92,5 +92,22 @@ mod tests {
             tail.beside(beside_us).is_fine(&RULE)
         };
         assert_eq!([0.0, 499.0, 500.0].map(is_fine), [false, false, true]);
+    }
+
+    /// Who profiles a program calls the kernels of libraries, and does not write them.
+    #[test]
+    fn the_caller_of_a_library_is_advised_and_not_its_author() {
+        let next = |name: &'static str| {
+            let tail = kernel(name, 1000.0).grid(133, 256).set(Quantity::ResidentBlocksPerSm, 1.0);
+            tail.found(&RULE).next.unwrap().to_string()
+        };
+        assert!(next("k").starts_with("make the grid a multiple of 132 blocks"));
+        let fill = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int)";
+        for (name, says) in [
+            ("maxwell_sgemmBatched_64x64_raggedMn_nn", "it is a kernel of cuBLAS: try other sizes"),
+            (fill, "it is a kernel of PyTorch: fuse it"),
+        ] {
+            assert!(next(name).starts_with(says), "{}", next(name));
+        }
     }
 }

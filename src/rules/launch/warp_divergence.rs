@@ -66,7 +66,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("active threads per warp instruction", active, "1")
         .evidence("limit from the block size", full, "1")
         .evidence_if("issue slots used", subject.get(Quantity::IssueActive), "1")
-        .next("make branches uniform within a warp, or sort items by branch");
+        .next(subject.rewrite("make branches uniform within a warp, or sort items by branch"));
     Ok(Some(finding))
 }
 

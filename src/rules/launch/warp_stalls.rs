@@ -104,7 +104,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
             "1",
         )
     });
-    Ok(Some(finding.next(first.attempt)))
+    Ok(Some(finding.next(subject.rewrite(first.attempt))))
 }
 
 #[cfg(test)]

@@ -121,7 +121,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("atomic units of L2 busy", active, "1")
         .evidence_if("stalled on memory or its queue", wait, "1")
         .evidence_if("L2 busy", subject.get(Quantity::L2Throughput), "1");
-    Ok(Some(finding.next("reduce within each warp or block first, then issue one atomic")))
+    Ok(Some(
+        finding
+            .next(subject.rewrite("reduce within each warp or block first, then issue one atomic")),
+    ))
 }
 
 /// Whether atomics of one address wait for each other: they are much of what L2 is asked for, and neither it nor DRAM is busy.

@@ -93,7 +93,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
             subject.get(Quantity::StoreSectorsPerRequest),
             "1",
         );
-    Ok(Some(finding.next("write whole 32-byte sectors, then compare the bytes read")))
+    Ok(Some(
+        finding.next(subject.rewrite("write whole 32-byte sectors, then compare the bytes read")),
+    ))
 }
 
 #[cfg(test)]

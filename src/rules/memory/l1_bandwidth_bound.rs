@@ -58,8 +58,13 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("DRAM utilization", subject.utilization(Unit::Dram).ok(), "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1")
         .evidence_if("stalled on shared memory", subject.get(Quantity::StallShortScoreboard), "1");
-    let next = access(subject)
-        .unwrap_or("keep a tile of operands in registers so that each fetched value is used twice");
+    let next = access(subject).map_or_else(
+        || {
+            let tile = "keep a tile of operands in registers so that each fetched value is used twice";
+            subject.rewrite(tile)
+        },
+        str::to_owned,
+    );
     Ok(Some(finding.next(next)))
 }
 

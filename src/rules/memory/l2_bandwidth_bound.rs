@@ -93,7 +93,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("DRAM utilization", dram, "1")
         .evidence_if("L2 hit rate", hit, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
-    let next = access(subject).unwrap_or("use a larger tile in shared memory or registers");
+    let next = access(subject).map_or_else(
+        || subject.rewrite("use a larger tile in shared memory or registers"),
+        str::to_owned,
+    );
     Ok(Some(finding.next(next)))
 }
 

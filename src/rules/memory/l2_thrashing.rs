@@ -143,11 +143,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence("bytes moved beyond those needed, at most", spare.1.get(), "B")
         .evidence("DRAM utilization", busy, "1")
         .evidence_if("size of L2", size.map(|bytes| bytes as f64), "B");
-    Ok(Some(
-        finding.next(
-            "order blocks so that those sharing data run together, then compare the hit rate",
-        ),
-    ))
+    Ok(Some(finding.next(subject.rewrite(
+        "order blocks so that those sharing data run together, then compare the hit rate",
+    ))))
 }
 
 #[cfg(test)]

@@ -76,10 +76,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("spill share of the local-memory requests", spills, "1")
         .evidence_if("registers per thread", registers, "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
-    Ok(Some(
-        finding
-            .next("unroll the loops that index the array, then check that the stack frame is gone"),
-    ))
+    Ok(Some(finding.next(subject.rewrite(
+        "unroll the loops that index the array, then check that the stack frame is gone",
+    ))))
 }
 
 #[cfg(test)]

@@ -95,16 +95,19 @@ fn check(subject: &Subject<'_>) -> Judgment {
     let is_narrow = subject.get(Quantity::NarrowLoadShare).is_some_and(|share| share >= HALF);
     let occupancy = subject.get(Quantity::AchievedOccupancy);
     Ok(Some(match occupancy.filter(|occupancy| *occupancy < FEW_WARPS) {
-        Some(occupancy) => finding.next(format!(
+        Some(occupancy) => finding.next(subject.rewrite(format!(
             "run more warps at once (occupancy is {}), or keep several loads in flight per \
              thread",
             whole_percent(occupancy)
-        )),
-        None if is_narrow => finding.next("load 16 bytes per thread (float4) instead of 4 or less"),
-        None if subject.is_product() || subject.is_attention() => {
-            finding.next("prefetch or double-buffer the next tile")
+        ))),
+        None if is_narrow => {
+            finding.next(subject.rewrite("load 16 bytes per thread (float4) instead of 4 or less"))
         }
-        None => finding.next("load several elements per thread before the first is used"),
+        None if subject.is_product() || subject.is_attention() => {
+            finding.next(subject.rewrite("prefetch or double-buffer the next tile"))
+        }
+        None => finding
+            .next(subject.rewrite("load several elements per thread before the first is used")),
     }))
 }
 

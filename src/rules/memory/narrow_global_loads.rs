@@ -121,7 +121,10 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("load/store pipe utilization", pipe, "1")
         .evidence_if("stalled on the load/store queue", stall, "1")
         .evidence_if("stalled on memory or its queue", memory_stall(subject), "1");
-    Ok(Some(finding.next("load float4 (16 bytes per thread) where the row length allows")))
+    Ok(Some(
+        finding
+            .next(subject.rewrite("load float4 (16 bytes per thread) where the row length allows")),
+    ))
 }
 
 #[cfg(test)]

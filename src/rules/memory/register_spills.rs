@@ -111,7 +111,11 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("registers per thread", registers, "1")
         .evidence_if("theoretical occupancy", subject.get(Quantity::TheoreticalOccupancy), "1")
         .evidence_if("L1 hit rate", subject.get(Quantity::L1HitRate), "1");
-    Ok(Some(finding.next("compile with -Xptxas -v, allow more registers, and measure again")))
+    Ok(Some(
+        finding.next(
+            subject.rewrite("compile with -Xptxas -v, allow more registers, and measure again"),
+        ),
+    ))
 }
 
 #[cfg(test)]

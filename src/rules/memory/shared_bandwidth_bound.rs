@@ -91,11 +91,9 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("L2 busy", subject.utilization(Unit::L2).ok(), "1")
         .evidence_if("stalled on shared memory", subject.get(Quantity::StallShortScoreboard), "1")
         .evidence_if("stalled on its queue", subject.get(Quantity::StallMioThrottle), "1");
-    Ok(Some(
-        finding.next(
-            "double the tile that each thread keeps in registers, then compare the wavefronts",
-        ),
-    ))
+    Ok(Some(finding.next(subject.rewrite(
+        "double the tile that each thread keeps in registers, then compare the wavefronts",
+    ))))
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ const ACCESS: SharedAccess = SharedAccess {
 fn check(subject: &Subject<'_>) -> Judgment {
     let finding = bank_conflicts(subject, &ACCESS, &CONFLICTS)?;
     let next = "pad each row of the tile by one word, then compare the wavefronts";
-    Ok(finding.map(|finding| finding.next(next)))
+    Ok(finding.map(|finding| finding.next(subject.rewrite(next))))
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ fn check(subject: &Subject<'_>) -> Judgment {
         "have consecutive threads access consecutive elements, or stage the tile through shared \
          memory"
     };
-    Ok(Some(finding.next(next)))
+    Ok(Some(finding.next(subject.rewrite(next))))
 }
 
 /// What the counters say, the first of them that are known; `None` if none is.

@@ -17,15 +17,15 @@ A conversion reads and writes the whole tensor and computes almost nothing: it r
 roof and is still pure cost. Neighboring kernels could read or write the other type directly.
 
 ## Detection
-Kernels whose names indicate a conversion take `share` of the run or more. Savings: at most all of
-their time.
+Kernels whose names indicate a conversion take `share` of the run or more. Savings: at most
+their time in which no other kernel runs beside them.
 
 ## Remedy
 Keep one type through the graph; store weights in the type they are multiplied in; have the
 producer write the narrow type; let a compiler fuse the conversion (`torch.compile`).
 
 ## False positives
-A run that consists almost only of these kernels is a benchmark of them and is exempt. FP32 master
+A run that consists almost only of these kernels, or of data movement alone, is a benchmark and is exempt. FP32 master
 weights and accumulators need some conversions. Conversions named as copies are counted there.
 
 ## Sources

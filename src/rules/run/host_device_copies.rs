@@ -1,5 +1,6 @@
 //! Tells how much of a run goes into copies between host and device.
 
+use crate::analysis::Moved;
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold, least_shown};
 use crate::taxonomy::Kind;
@@ -24,7 +25,8 @@ on average that move fewer bytes per second than `slow` point to the link.
 
 ## Remedy
 Keep data on the device; copy on a separate stream from pinned memory while kernels run; one large
-copy instead of many small ones; narrower formats; prefetch managed memory.
+copy instead of many small ones; narrower formats; prefetch managed memory. Where the trace names the memory (PyTorch:
+`Pageable`, `Pinned`), the next step says which of these is left.
 
 ## False positives
 Copies that overlap with kernels cost nothing. Profiles of the first iterations show weight copies
@@ -74,10 +76,12 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     let is_large = bytes.is_some_and(|bytes| bytes >= LARGE * number as f64);
     let slow = rate.filter(|rate| is_large && *rate < run.threshold(&SLOW));
     let at = slow.map_or_else(String::new, |rate| format!(", only {}", si(rate, "B/s")));
+    let pageable = pageable(&copies);
     let mut finding = copies
         .finding(run, format!("copies between host and device: {}{at}{beside}", copies.words()))
         .evidence_if("bytes", bytes, "B")
         .evidence_if("rate", rate, "B/s")
+        .evidence_if("share of pageable memory", pageable, "1")
         .evidence_if("time alone", alone.map(Seconds::get), "s");
     if let Some(rate) = slow {
         finding = finding.next(format!(
@@ -88,15 +92,26 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     } else if !is_hidden {
         // Copies share a link: what hides them is kernels.
         let hides = alone.filter(|alone| *alone > run.total()).map(|_| si(run.total(), "s"));
-        finding = finding.next(hides.map_or_else(
-            || {
-                "copy on a separate stream from pinned memory, or keep the data on the device"
-                    .to_owned()
-            },
-            |most| {
+        let (is_pageable, is_pinned) =
+            (pageable.is_some_and(|share| share >= 0.5), pageable.is_some_and(|share| share < 0.5));
+        finding = finding.next(match hides {
+            Some(most) if is_pageable => format!(
+                "copy from pinned memory, which is faster, or keep the data on the device; overlap with kernels hides at \
+                 most {most}"
+            ),
+            Some(most) => {
                 format!("keep the data on the device; overlap with kernels hides at most {most}")
-            },
-        ));
+            }
+            None if is_pageable => {
+                "copy from pinned memory, which is faster, on a separate stream, or keep the data on the device"
+                    .to_owned()
+            }
+            None if is_pinned => {
+                "copy on a separate stream, as the memory is pinned, or keep the data on the device".to_owned()
+            }
+            None => "copy on a separate stream from pinned memory, or keep the data on the device"
+                .to_owned(),
+        });
     }
     // Less is still worth knowing, and promises nothing.
     if let Some(alone) = alone.filter(|alone| *alone >= least_shown(run.total())) {
@@ -107,10 +122,23 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     Ok(vec![finding])
 }
 
+/// Of the time of copies, the share of those from or to pageable memory; `None` where their names do not say what memory
+/// all of them use, as those of Kineto do.
+fn pageable(copies: &Together<'_>) -> Option<f64> {
+    let is_pageable = |one: &&Moved| one.name.contains("Pageable");
+    let says = |one: &&Moved| is_pageable(one) || one.name.contains("Pinned");
+    let is_known = copies.kernels.is_empty() && copies.moved.iter().all(says);
+    let time: Seconds =
+        copies.moved.iter().filter(|one| is_pageable(one)).map(|one| one.time).sum();
+    (is_known && copies.time > Seconds::ZERO).then(|| time / copies.time)
+}
+
 #[cfg(test)]
 mod tests {
+    use crate::ingest::{Options, read_text};
     use crate::rules::Severity;
     use crate::rules::engine::bench_launches::h100;
+    use crate::session::Session;
 
     const RULE: &str = "host-device-copies";
 
@@ -154,6 +182,36 @@ mod tests {
             let found = bench(megabytes).found(RULE);
             assert!(!found.message.contains("only"), "{}", found.message);
         }
+    }
+
+    /// Kineto names the memory that a copy reads and writes.
+    #[test]
+    fn pageable_memory_is_the_first_to_change() {
+        let of = |name: &str| {
+            let trace = format!(
+                r#"{{"schemaVersion": 1, "traceEvents": [
+                {{"ph":"X","cat":"kernel","name":"k","ts":1000,"dur":900,"args":{{"device":0,"stream":7,"correlation":1}}}},
+                {{"ph":"X","cat":"gpu_memcpy","name":"{name}","ts":100,"dur":300,"args":{{"device":0,"stream":7,"bytes":1200000,"correlation":2}}}}
+                ]}}"#
+            );
+            let profile = read_text("trace.json", trace.leak(), &Options::default()).unwrap();
+            let judged = Session::default().judge(&profile).unwrap();
+            let found = judged.findings.run.iter().find(|one| &*one.rule == RULE).unwrap();
+            (found.at_stake_low_s, found.next.as_deref().unwrap().to_owned())
+        };
+        let (low, pageable) = of("Memcpy HtoD (Pageable -> Device)");
+        assert_eq!(
+            (low, pageable.starts_with("copy from pinned memory")),
+            (0.0, true),
+            "{pageable}"
+        );
+        let (_, pinned) = of("Memcpy HtoD (Pinned -> Device)");
+        assert!(
+            pinned.starts_with("copy on a separate stream, as the memory is pinned"),
+            "{pinned}"
+        );
+        let (_, unknown) = of("Memcpy HtoD");
+        assert!(unknown.starts_with("copy on a separate stream from pinned memory"), "{unknown}");
     }
 
     #[test]

@@ -19,14 +19,14 @@ where the given layout is not the one their fast kernels need.
 
 ## Detection
 Kernels whose names indicate a transpose or layout change take `share` of the run or more.
-Savings: at most all of their time.
+Savings: at most their time in which no other kernel runs beside them.
 
 ## Remedy
 Use channels-last throughout for convolutions on tensor cores; store weights the way they are
 multiplied; pass transposed operands to products instead of transposing them.
 
 ## False positives
-A run that consists almost only of these kernels is a benchmark of them and is exempt. A transpose
+A run that consists almost only of these kernels, or of data movement alone, is a benchmark and is exempt. A transpose
 that is part of the algorithm (some FFTs, attention with unusual layouts) cannot be removed.
 
 ## Sources
@@ -77,6 +77,21 @@ mod tests {
             assert_eq!(found.message, "layout changes: 4 launches, 400 µs, 10.0% of the run");
             assert!((found.at_stake_s - 0.4e-3).abs() < 1e-9);
         }
+    }
+
+    /// A benchmark of transposes and copies has neither products nor producers.
+    #[test]
+    fn a_run_of_nothing_but_data_movement_is_exempt() {
+        let bench = |other: &str| {
+            h100().bare("transposeNaive(float*, float*)", (1000, 256), (4, 100.0), &[]).launch(
+                other,
+                (1000, 256),
+                (1, 100.0),
+                &[],
+            )
+        };
+        assert!(bench("[CUDA memcpy DtoD]").is_content(RULE));
+        assert!(!bench("sgemm_128x128").is_content(RULE));
     }
 
     #[test]

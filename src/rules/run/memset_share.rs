@@ -17,15 +17,15 @@ Memory is written once to clear it, and again by the kernel that uses it.
 
 ## Detection
 Memsets and fill kernels take `share` of the run or more; in a trace, of kernels and copies together.
-Savings: at most all of their time, of memsets at most the time in which nothing but copies on the
-device and memsets runs.
+Savings: at most their time in which no other kernel runs beside them, of memsets at most the time in which nothing but
+copies on the device and memsets runs.
 
 ## Remedy
 Use `empty` instead of `zeros` where everything is overwritten; set gradients to none instead of
 zero; write in the first iteration instead of adding; clear inside the producer.
 
 ## False positives
-A run that consists almost only of memsets and fills is a benchmark of them and is exempt.
+A run that consists almost only of memsets and fills, or of data movement alone, is a benchmark and is exempt.
 Accumulation with atomics, and split-K products that reduce in place, need cleared memory.
 
 ## Sources

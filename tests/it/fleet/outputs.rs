@@ -213,6 +213,12 @@ fn a_rank_is_compared_without_what_is_faster_than_its_roof() {
     assert!(kernels.iter().filter(is_faster).count() > 0);
     let partial = text(&folder.path().join("rank0.partial.json"));
     run(&["summarize", &file, "-o", &partial]);
+    let says = "of the GPU time is in kernels faster than their roofline";
+    assert!(run(&["fleet", &partial]).contains(says));
+    let usual = text(&rank(folder.path(), 1, 1.0));
+    let of_usual = text(&folder.path().join("rank1.partial.json"));
+    run(&["summarize", &usual, "-o", &of_usual]);
+    assert!(!run(&["fleet", &of_usual]).contains(says));
     let fleet = of(&["fleet", &partial]);
     for (key, of_kernel) in [("judged_s", "measured_s"), ("roofline_s", "roofline_s")] {
         let others = kernels
@@ -273,7 +279,7 @@ fn a_bound_of_zero_is_one_behind_a_summary() {
     let table = text(&folder.path().join("low0.csv"));
     fs::write(&table, launches.lines().enumerate().map(more).collect::<String>()).unwrap();
     let partial = text(&folder.path().join("low0.partial.json"));
-    run(&["summarize", &table, "-o", &partial]);
+    run(&["summarize", &table, "--rank", "0", "-o", &partial]);
     let bounds = |command: &str, file: &str| {
         let found: Value =
             serde_json::from_str(&run(&[command, file, "--format", "json"])).unwrap();

@@ -23,6 +23,7 @@ interface Data {
   threshold: number;
   farthest: number;
   fixed: number;
+  shortest: number;
   is_at_measured_clock: boolean;
   near: number;
   full_names: boolean;
