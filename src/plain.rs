@@ -280,6 +280,21 @@ pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a s
     near.map_or_else(String::new, |(_, name)| format!("did you mean {name:?}? "))
 }
 
+/// The file or folder beside a missing one whose name is most like it, with the folder as it was typed.
+pub(crate) fn beside(path: &Path) -> Option<String> {
+    let wanted = path.file_name()?.to_string_lossy().into_owned();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names =
+        files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()));
+    let alike = |name: String| (distance(&wanted.to_lowercase(), &name.to_lowercase()), name);
+    // A link that leads nowhere is there by its name.
+    let (distance, name) = names.filter(|name| *name != wanted).map(alike).min()?;
+    let near =
+        folder.map_or_else(|| name.clone(), |folder| folder.join(&name).display().to_string());
+    (distance * 3 <= wanted.chars().count()).then_some(near)
+}
+
 /// What a parser wants, for people.
 fn wanted(expected: &str) -> &str {
     match expected {

@@ -202,7 +202,7 @@ def test_a_named_baseline_of_a_store_is_found(here: Path) -> None:
     save = [sys.executable, "-m", "rooflint", "baseline", "save", "main.csv", "--store", "store", "--name", "nightly"]
     subprocess.run(save, check=True, capture_output=True)
     assert rooflint.gate("run.csv", "store", name="nightly").outcome == rooflint.gate("run.csv", "main.csv").outcome
-    with pytest.raises(rooflint.InputError, match='no saved run matches baseline "other"'):
+    with pytest.raises(rooflint.InputError, match='is of baseline "other"'):
         rooflint.gate("run.csv", "store", name="other")
 
 

@@ -298,11 +298,9 @@ fn decided(
 ) -> Result<Decided, Failure> {
     let sides::Side { runs: current, notes, .. } = current;
     // Without --baseline there never will be one.
-    let is_first = baseline.runs.is_empty()
-        && command.yardstick.allow_missing_baseline
-        && !command.baseline.is_empty();
+    let missing = baseline.missing.take();
     let has_checks = !policy.bounds.is_empty() || !policy.required.is_empty();
-    if baseline.runs.is_empty() && !has_checks && !is_first {
+    if baseline.runs.is_empty() && !has_checks && missing.is_none() {
         let help =
             "give --baseline FILE, or write [[gate.bound]] in rooflint.toml (docs/gate-policy.md)";
         return Err(Failure::usage("gate needs a baseline: --baseline FILE").help(help));
@@ -325,8 +323,11 @@ fn decided(
         }
     }
     // Later runs are not compared with one that violates a bound.
-    if is_first && decision.outcome == Outcome::Passed {
-        baseline.note(first(command, &current, terminal)?);
+    if let Some(why) = missing {
+        if decision.outcome == Outcome::Passed {
+            baseline.note(first(command, &current, terminal)?);
+        }
+        decision = decision.without_baseline(why, has_checks);
     }
     baseline.note(notes);
     decision.notes.extend(baseline.notes);
@@ -353,9 +354,7 @@ fn against(
         Err(Failure::MissingBaseline { message, .. })
             if command.yardstick.allow_missing_baseline =>
         {
-            let mut none = sides::Side::default();
-            none.note(vec![format!("{message}: nothing was compared")]);
-            none
+            sides::Side { missing: Some(message), ..sides::Side::default() }
         }
         other => other?,
     };

@@ -186,6 +186,8 @@ pub(super) struct Side {
     pub(super) notes: Vec<String>,
     /// The first store that was named.
     pub(super) store: Option<Store>,
+    /// Why there is no baseline, where one may be missing.
+    pub(super) missing: Option<String>,
     /// Why the order in which its runs were taken is not known, if so.
     pub(super) unordered: Option<String>,
 }
@@ -329,7 +331,9 @@ pub(super) fn is_pattern(path: &Path) -> bool {
 fn missing(path: &Path) -> Result<Option<String>, Failure> {
     let shown = path.display();
     if is_missing(path) {
-        return Ok(Some(format!("there is no baseline {shown}")));
+        // Mistyped, it would pass every gate as a first run.
+        let near = plain::beside(path).map(|near| format!(" (did you mean {near}?)"));
+        return Ok(Some(format!("there is no baseline {shown}{}", near.unwrap_or_default())));
     }
     let is_idle = is_pattern(path) && reading::any_fitting(&path.to_string_lossy())?.is_empty();
     Ok(is_idle.then(|| format!("there is no baseline {shown}: {}", reading::NONE_FITS)))

@@ -158,7 +158,7 @@ fn of_commit(
     })?;
     let Some((distance, commit)) = store.nearest(&filter, &lineage) else {
         let message = format!(
-            "{}: no run of {revision} or of its ancestors is saved",
+            "no run of {revision} or of its ancestors is saved in {}",
             store.folder().display()
         );
         return Err(Failure::missing_baseline(message)

@@ -294,6 +294,8 @@ pub struct Decision {
     pub notes: Vec<String>,
     /// True for `gate`, which decides; false for `diff`, which only informs.
     pub decides: bool,
+    /// Why there is no baseline, where it may be missing: then nothing was compared.
+    pub lacks_baseline: Option<String>,
 }
 
 impl Decision {
@@ -313,7 +315,28 @@ impl Decision {
             method: Vec::new(),
             notes: Vec::new(),
             decides: true,
+            lacks_baseline: None,
         }
+    }
+
+    /// Returns the decision with the reason why there is no baseline: a pass without a comparison must not read like one
+    /// with it. `has_checks` is true for a policy with bounds or required kernels, which need no baseline.
+    #[must_use]
+    pub fn without_baseline(mut self, why: String, has_checks: bool) -> Self {
+        let nothing = format!("nothing was compared: {why}");
+        self.reason = if self.outcome == Outcome::Passed && !has_checks {
+            nothing
+        } else {
+            format!("{}; {nothing}", self.reason)
+        };
+        self.lacks_baseline = Some(why);
+        self
+    }
+
+    /// Returns `true` if it passed without a comparison, because there is no baseline.
+    #[must_use]
+    pub fn passed_uncompared(&self) -> bool {
+        self.outcome == Outcome::Passed && self.lacks_baseline.is_some()
     }
 
     /// Returns the checks that fail the gate or leave it inconclusive, most severe first.

@@ -237,6 +237,7 @@ impl Found {
             method: self.method,
             notes: self.notes,
             decides: setting.decides,
+            lacks_baseline: None,
         }
     }
 

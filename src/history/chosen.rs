@@ -152,23 +152,35 @@ impl Store {
     #[must_use]
     pub fn nothing(&self, filter: &Filter) -> String {
         if self.entries().is_empty() {
-            return format!("{}: no runs saved yet", self.folder().display());
+            return format!("no run is saved in {} yet", self.folder().display());
         }
         let devices = self.entries().iter().flat_map(|entry| entry.run.device_names());
         let branches = self.entries().iter().filter_map(|one| one.run.origin.branch.as_deref());
         let commits = self.entries().iter().filter_map(Entry::short_commit);
+        let any = Filter::default;
+        let of_name = Filter { name: filter.name.clone(), ..any() };
+        let of_branch = Filter { branch: filter.branch.clone(), ..any() };
+        let on_device = Filter { device: filter.device.clone(), ..any() };
+        let of_commit = Filter { commit: filter.commit.clone(), ..any() };
         let parts = [
-            ("baseline", &filter.name, self.names()),
-            ("branch", &filter.branch, distinct(branches)),
-            ("device", &filter.device, distinct(devices)),
-            ("commit", &filter.commit, distinct(commits)),
+            ("baseline", &filter.name, self.names(), of_name),
+            ("branch", &filter.branch, distinct(branches), of_branch),
+            ("device", &filter.device, distinct(devices), on_device),
+            ("commit", &filter.commit, distinct(commits), of_commit),
         ];
-        let asked = parts.into_iter().filter_map(|(what, asked, there)| {
+        let asked = parts.into_iter().filter_map(|(what, asked, there, alone)| {
+            let is_there = self.entries().iter().any(|entry| alone.fits(entry));
             let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-            asked.as_ref().map(|asked| format!("{what} {asked:?} (available: {there})"))
+            let asked = asked.as_ref()?;
+            Some((is_there, format!("{what} {asked:?} (available: {there})")))
         });
-        let asked: Vec<String> = asked.collect();
-        format!("{}: no saved run matches {}", self.folder().display(), asked.join(" and "))
+        let mut asked: Vec<(bool, String)> = asked.collect();
+        // What no run has at all is the reason; without such, no run has all of it together.
+        if asked.iter().any(|(is_there, _)| !is_there) {
+            asked.retain(|(is_there, _)| !is_there);
+        }
+        let asked: Vec<String> = asked.into_iter().map(|(_, asked)| asked).collect();
+        format!("no run in {} is of {}", self.folder().display(), asked.join(" and "))
     }
 }
 
@@ -202,7 +214,10 @@ mod tests {
         assert_eq!(of(None, None).unwrap(), [0.5]);
         let error = of(Some("A100"), None).unwrap_err().to_string();
         assert!(error.contains("\"A100\" (available: L4, H100)"), "{error}");
-        assert!(of(None, Some("dev")).is_err());
+        let error = of(Some("L4"), Some("dev")).unwrap_err().to_string();
+        let expected =
+            format!("no run in {} is of branch \"dev\" (available: main)", path.display());
+        assert_eq!(error, expected, "the device is there");
         save(path, "other", "L4", None, "2026-11-05", &[1.0]);
         let store = Store::open(path).unwrap();
         let error = store.baseline(&Filter::default()).unwrap_err().to_string();

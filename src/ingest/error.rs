@@ -55,7 +55,7 @@ impl IngestError {
     pub(super) fn missing(path: &Path) -> Self {
         let link = std::fs::read_link(path).ok();
         let link = link.map(|to| format!(" (a link to {}, which is not there)", to.display()));
-        let near = || nearest(path).map(|near| format!(" (did you mean {near}?)"));
+        let near = || plain::beside(path).map(|near| format!(" (did you mean {near}?)"));
         let near = link.or_else(near);
         let message = format!("no such file{}", near.unwrap_or_default());
         Self::new(path.display(), message)
@@ -159,22 +159,6 @@ impl fmt::Display for IngestError {
 }
 
 impl std::error::Error for IngestError {}
-
-/// The file beside a missing one whose name is most like it.
-fn nearest(path: &Path) -> Option<String> {
-    let wanted = path.file_name()?.to_string_lossy().into_owned();
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
-    let names =
-        files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()));
-    let alike =
-        |name: String| (crate::plain::distance(&wanted.to_lowercase(), &name.to_lowercase()), name);
-    // A link that leads nowhere is there by its name.
-    let (distance, name) = names.filter(|name| *name != wanted).map(alike).min()?;
-    let near =
-        folder.map_or_else(|| name.clone(), |folder| folder.join(&name).display().to_string());
-    (distance * 3 <= wanted.chars().count()).then_some(near)
-}
 
 /// Why an input cannot be read, and the next step.
 pub(super) struct Fault {

@@ -39,12 +39,13 @@ const TITLE: usize = 80;
 /// Fingerprint of the gate as a whole: the first half of the SHA-256 of `gate`.
 const WHOLE: &str = "c974e17b8e7321ce8c12983de3d0ed4a";
 
-/// Returns all findings. If the gate did not pass for a reason outside the checks, the gate itself
-/// is a finding, so that the list is never misread as clean.
+/// Returns all findings. If the gate did not pass for a reason outside the checks, or passed because nothing was
+/// compared, the gate itself is a finding, so that the list is never misread as clean.
 pub(super) fn findings<'a>(report: &GateReport<'a>) -> Vec<Finding<'a>> {
     let decision = report.decision;
     let mut found: Vec<Finding<'a>> = Vec::new();
-    if decision.outcome != Outcome::Passed && decision.deciding().next().is_none() {
+    let is_clean = decision.outcome == Outcome::Passed && !decision.passed_uncompared();
+    if !is_clean && decision.deciding().next().is_none() {
         found.push(whole(report));
     }
     let shown = |check: &&Check| check.action > Action::None && check.waived.is_none();
@@ -67,17 +68,20 @@ pub(super) fn findings<'a>(report: &GateReport<'a>) -> Vec<Finding<'a>> {
 
 /// Makes the finding about the gate as a whole.
 pub(super) fn whole<'a>(report: &GateReport<'a>) -> Finding<'a> {
+    let is_uncompared = report.decision.passed_uncompared();
     let action = match report.decision.outcome {
+        Outcome::Passed if is_uncompared => Action::Warn,
         Outcome::Passed => Action::Notice,
         Outcome::Inconclusive => Action::Inconclusive,
         Outcome::Failed | Outcome::NothingMeasured | Outcome::DifferentDevices => Action::Fail,
     };
     let subject = if report.decision.decides { "gate" } else { "comparison" };
+    let uncompared = if is_uncompared { ", nothing compared" } else { "" };
     Finding {
         level: level(report, action),
         action,
         rule: "gate".to_owned(),
-        title: format!("{subject} {}", report.decision.outcome.label()),
+        title: format!("{subject} {}{uncompared}", report.decision.outcome.label()),
         lines: vec![sentence(&report.decision.reason, report.decision.outcome.label())],
         place: places::place(report, None),
         fingerprint: WHOLE.to_owned(),

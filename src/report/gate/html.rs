@@ -64,6 +64,7 @@ fn head(report: &GateReport<'_>) -> String {
     let decision = report.decision;
     let tone = match decision.outcome {
         _ if !decision.decides => "",
+        Outcome::Passed if decision.lacks_baseline.is_some() => " is-doubt",
         Outcome::Passed => " is-good",
         Outcome::Failed | Outcome::NothingMeasured | Outcome::DifferentDevices => " is-bad",
         Outcome::Inconclusive => " is-doubt",

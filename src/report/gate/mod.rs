@@ -103,6 +103,7 @@ impl GateReport<'_> {
             Outcome::NothingMeasured => "Gate: NOTHING MEASURED",
             Outcome::DifferentDevices => "Gate: DIFFERENT DEVICES",
             _ if !decision.decides => "Comparison of kernel times",
+            Outcome::Passed if decision.lacks_baseline.is_some() => "Gate passed, nothing compared",
             Outcome::Passed => "Gate passed",
             Outcome::Failed => "Gate FAILED",
             Outcome::Inconclusive => "Gate INCONCLUSIVE",

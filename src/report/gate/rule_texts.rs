@@ -32,9 +32,10 @@ fn named(rule: &str) -> Option<RuleText> {
     Some(match rule {
         "gate" => RuleText {
             short: "The gate as a whole",
-            full: "The gate did not pass, for a reason outside any single kernel.",
+            full: "The gate did not pass, or compared nothing, for a reason outside any single kernel.",
             help: "Read the reason. Nothing measured: check that the profiler ran, that the export is \
-                   not empty, and that it is the file of this run.",
+                   not empty, and that it is the file of this run. Nothing compared: check the name of the \
+                   baseline, unless this is the first run.",
             level: "error",
         },
         "no-data" => RuleText {

@@ -150,7 +150,9 @@ pub(super) fn head(report: &GateReport<'_>) -> Vec<Fact> {
     if decision.decides {
         let warns = if decision.warn_only { " (reported only)" } else { "" };
         let line = format!("{}{warns}: {reason}", outcome(decision.outcome));
-        lines.push(Fact::new("Gate", line).toned(tone(decision.outcome)));
+        let is_doubtful = decision.passed_uncompared();
+        let tone = if is_doubtful { Tone::Doubtful } else { tone(decision.outcome) };
+        lines.push(Fact::new("Gate", line).toned(tone));
     } else {
         lines.push(Fact::new("Comparison", reason));
     }

@@ -184,6 +184,58 @@ fn the_first_run_passes_where_it_may_and_is_saved() {
     assert_eq!(next.code, 1, "{}{}", next.out, next.err);
 }
 
+/// A mistyped baseline may be missing, too: then every output says that nothing was compared, and what was probably meant.
+#[test]
+fn a_pass_without_a_baseline_claims_no_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    run(path, "one.csv", 1.0);
+    run(path, "two.csv", 1.5);
+    let saved = rooflint(path, &["baseline", "save", "one.csv"]);
+    assert_eq!(saved.code, 0, "{}", saved.err);
+    let refused = rooflint(path, &["gate", "two.csv", "--baseline", "baselnes"]);
+    assert_eq!(refused.code, 3, "{}", refused.out);
+    let why = "there is no baseline baselnes (did you mean baselines?)";
+    assert!(refused.err.contains(why), "{}", refused.err);
+    let typo = ["gate", "two.csv", "--baseline", "baselnes", "--allow-missing-baseline"];
+    let outputs = ["-o", "-", "-o", "g.md", "-o", "g.xml", "-o", "gitlab=g.json", "-o", "g.html"];
+    let found = rooflint(path, &[&typo[..], &outputs].concat());
+    assert_eq!(found.code, 0, "{}{}", found.out, found.err);
+    let nothing = format!("nothing was compared: {why}");
+    let headline = format!("Gate         passed: {nothing}\n");
+    assert!(found.out.starts_with(&headline), "{}", found.out);
+    for output in ["g.md", "g.xml", "g.json", "g.html"] {
+        let text = fs::read_to_string(path.join(output)).unwrap();
+        assert!(text.contains("nothing was compared"), "{output}: {text}");
+        assert!(!text.contains("no check exceeds"), "{output}: {text}");
+    }
+    let markdown = fs::read_to_string(path.join("g.md")).unwrap();
+    assert!(markdown.starts_with("## Gate passed, nothing compared\n"), "{markdown}");
+    assert!(fs::read_to_string(path.join("g.xml")).unwrap().contains("<skipped"));
+    fs::remove_dir_all(path.join("baselnes")).unwrap();
+    let quiet = rooflint(path, &[&typo[..], &["-q"]].concat());
+    assert!(quiet.out.starts_with(&headline), "{}", quiet.out);
+    fs::remove_dir_all(path.join("baselnes")).unwrap();
+    let github = rooflint(path, &[&typo[..], &["--format", "github"]].concat());
+    let warning =
+        "::warning title=rooflint%3A gate passed%2C nothing compared::nothing was compared";
+    assert!(github.out.starts_with(warning), "{}", github.out);
+    // Of a store, the names that it has.
+    let name = ["--baseline", "baselines", "--baseline-name", "nighly"];
+    let found =
+        rooflint(path, &[&["gate", "two.csv"], &name[..], &["--allow-missing-baseline"]].concat());
+    let said = "passed: nothing was compared: no run in baselines is of baseline \"nighly\" (available: default)\n";
+    assert!(found.code == 0 && found.out.contains(said), "{}{}", found.out, found.err);
+    // Bounds are checked without a baseline.
+    let bound = "[[gate.bound]]\nname = \"short\"\nmetric = \"total\"\nmax = \"10s\"\n";
+    fs::write(path.join("rooflint.toml"), bound).unwrap();
+    let none = ["gate", "two.csv", "--baseline", "main-*.csv", "--allow-missing-baseline"];
+    let found = rooflint(path, &none);
+    let said =
+        "passed: no check exceeds its limit; nothing was compared: there is no baseline main-*.csv";
+    assert!(found.code == 0 && found.out.contains(said), "{}{}", found.out, found.err);
+}
+
 #[test]
 fn what_cannot_be_read_is_in_every_file_too() {
     let folder = tempfile::tempdir().unwrap();

@@ -340,6 +340,20 @@ fn github_annotates_ten_of_each_kind_and_counts_the_rest() {
     assert_eq!(clean.lines().count(), 1);
 }
 
+/// A first run passes, and no reader counts it as a comparison.
+#[test]
+fn a_first_run_is_no_clean_result() {
+    let first = sample::first();
+    assert_eq!(cases(&rendered("junit", &first))[0].outcome, "skipped");
+    let issues = parsed("gitlab", &first);
+    assert_eq!(issues[0]["severity"], "minor");
+    assert!(issues[0]["description"].as_str().unwrap().contains("nothing was compared"));
+    let github = rendered("github", &first);
+    assert!(github.starts_with("::warning title=rooflint%3A gate passed%2C nothing"), "{github}");
+    let sarif = rendered("sarif", &first);
+    assert!(sarif.contains("\"level\": \"warning\",\n          \"message\""), "{sarif}");
+}
+
 #[test]
 fn what_only_informs_raises_no_error() {
     for decision in [

@@ -396,6 +396,7 @@ pub(crate) fn full() -> Decision {
         ],
         notes: vec!["waiver for *softmax* expired on 2026-10-31".to_owned()],
         decides: true,
+        lacks_baseline: None,
     }
 }
 
@@ -440,7 +441,20 @@ pub(crate) fn empty() -> Decision {
         method: Vec::new(),
         notes: Vec::new(),
         decides: true,
+        lacks_baseline: None,
     }
+}
+
+/// A first run: nothing to compare with, and no bound.
+pub(crate) fn first() -> Decision {
+    let alone = comparison().current;
+    let passed = Decision {
+        outcome: Outcome::Passed,
+        reason: "no check exceeds its limit".to_owned(),
+        alone: Some(alone),
+        ..empty()
+    };
+    passed.without_baseline("there is no baseline main*.csv".to_owned(), false)
 }
 
 /// One kernel that fails, without a comparison.
