@@ -46,7 +46,8 @@ pub(crate) fn json_alone(error: &serde_json::Error) -> String {
     }
     let text = error.to_string();
     let bare = text.rfind(" at line ").and_then(|end| text.get(..end)).unwrap_or(&text);
-    words(bare).0
+    // The parser means `true`, `false` or `null`.
+    if bare == "expected ident" { "not JSON".to_owned() } else { words(bare).0 }
 }
 
 /// `1 copy`, `2 copies`.

@@ -11,7 +11,7 @@ use super::exit::{Code, Failure};
 use super::origin::found;
 use super::output::{self, Kind, Outputs, Place};
 use super::sides::{self, Side, Sides};
-use super::store::{Chosen, FOLDER};
+use super::store::{self, Chosen, FOLDER};
 use super::terminal::Terminal;
 use super::{clock, config};
 use crate::compare::Run;
@@ -299,7 +299,7 @@ fn describe(run: &Run) -> String {
 
 fn list(command: &List, terminal: &Terminal) -> Result<(), Failure> {
     let places = command.outputs.places("format of baselines")?;
-    let store = Store::open(&command.store)?;
+    let store = store::named(&command.store)?;
     let filter = command.chosen.filter(&store)?;
     let list = BaselineList { store: &store, filter: &filter, now: clock::now() };
     output::write(&places, &list, |style, _| style, terminal)
@@ -325,7 +325,7 @@ fn show(command: &Show, terminal: &Terminal) -> Result<(), Failure> {
 }
 
 fn prune(command: &Prune, terminal: &Terminal) -> Result<(), Failure> {
-    let store = Store::open(&command.store)?;
+    let store = store::named(&command.store)?;
     let filter = command.chosen.filter(&store)?;
     // A branch that was mistyped would keep its runs forever, without a word.
     if filter != Filter::default() && !store.entries().iter().any(|entry| filter.fits(entry)) {

@@ -8,7 +8,7 @@ use super::exit::Failure;
 #[cfg(feature = "frames")]
 use super::nights::{self, Night};
 use super::yardstick::Yardstick;
-use super::{clock, reading, session};
+use super::{clock, reading, session, store};
 use crate::compare::Run;
 use crate::config::Config;
 #[cfg(feature = "frames")]
@@ -242,6 +242,9 @@ impl Sides<'_> {
         max_age_days: u32,
     ) -> Result<Side, Failure> {
         let mut baseline = Side::default();
+        for path in paths.iter().filter(|path| !self.holds(path) && !is_pattern(path)) {
+            store::refuse_inside(path, ["--baseline ", "--baseline-name"])?;
+        }
         // What is not there yet may become a store.
         let chooses = |path: &PathBuf| {
             (path.is_dir() && Store::is_store(path)) || is_partitioned(path) || is_missing(path)
@@ -269,7 +272,12 @@ impl Sides<'_> {
                     self.night(&folder, &night, max_age_days, &mut baseline)?;
                     continue;
                 }
-                let side = self.judged(std::slice::from_ref(path), &self.of_baseline)?;
+                let side = self.judged(std::slice::from_ref(path), &self.of_baseline);
+                let side = side.map_err(|failure| {
+                    let is_unmarked = path.is_dir() && Store::is_unmarked(path);
+                    let unmarked = || HistoryError::Unmarked { folder: path.clone() }.into();
+                    if is_unmarked { unmarked() } else { failure }
+                })?;
                 baseline.runs.extend(side.runs);
                 baseline.note(side.notes);
             }

@@ -13,6 +13,7 @@ use crate::catalog::CatalogError;
 use crate::fleet;
 use crate::history::{Filter, Store};
 use crate::model::DeviceHint;
+use crate::plain;
 use crate::session::Session;
 
 /// Where baselines are kept if nothing else is said.
@@ -37,7 +38,30 @@ pub(super) fn open(
         return Err(Failure::missing_baseline(message)
             .help("name a store: the folder that `rooflint baseline save FILE` makes"));
     }
+    refuse_inside(folder, ["", "--name"])?;
     Ok((Store::open(folder)?, Vec::new()))
+}
+
+/// Refuses a folder inside a store, one level too deep, in the words of an option that names a store.
+pub(super) fn refuse_inside(folder: &Path, options: [&str; 2]) -> Result<(), Failure> {
+    let is_file = folder.is_file() || folder.extension().is_some() && !folder.is_dir();
+    if is_file || Store::is_store(folder) {
+        return Ok(());
+    }
+    let is_here = |above: &Path| above.as_os_str().is_empty();
+    let above = folder.parent().map(|above| if is_here(above) { Path::new(".") } else { above });
+    let above = above.filter(|above| Store::is_store(above));
+    let Some((store, name)) = above.zip(folder.file_name()) else { return Ok(()) };
+    let (store, name) = (plain::quoted(&store.display().to_string()), name.to_string_lossy());
+    let [of_store, of_name] = options;
+    Err(Failure::usage(format!("{} lies inside the store {store}", folder.display()))
+        .help(format!("name the store: {of_store}{store} {of_name} {}", plain::quoted(&name))))
+}
+
+/// Opens a store that `--store` names.
+pub(super) fn named(folder: &Path) -> Result<Store, Failure> {
+    refuse_inside(folder, ["--store ", "--name"])?;
+    Ok(Store::open(folder)?)
 }
 
 /// Whether a run of a store is on a device that its export calls so.

@@ -21,6 +21,15 @@ pub enum HistoryError {
         /// The path.
         folder: PathBuf,
     },
+    /// The folder has saved runs as a store has them, but no marker file.
+    #[error(
+        "{folder}: not a baseline store, though it has saved runs ({} is missing)",
+        super::layout::MARKER
+    )]
+    Unmarked {
+        /// The path.
+        folder: PathBuf,
+    },
     /// A new store would be created among other files.
     #[error(
         "{folder}: folder contains other files and is not a baseline store ({} is missing)",
@@ -103,6 +112,9 @@ impl HistoryError {
         match self {
             Self::Read { .. } => "check that it exists and is readable",
             Self::NoStore { .. } => "create one with `rooflint baseline save RUN --store FOLDER`",
+            Self::Unmarked { .. } => {
+                "restore it from version control, or write it with this line: schema = \"rooflint/baselines/1\""
+            }
             Self::Occupied { .. } => "use an empty folder or one that does not exist yet",
             Self::Damaged { .. } => "restore the file from version control, or remove it",
             Self::Marker { .. } => {
@@ -134,6 +146,7 @@ impl HistoryError {
             self,
             Self::Read { .. }
                 | Self::NoStore { .. }
+                | Self::Unmarked { .. }
                 | Self::Marker { .. }
                 | Self::Damaged { .. }
                 | Self::Nothing { .. }

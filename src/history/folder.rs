@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::error::HistoryError;
-use super::layout::STORE_SCHEMA;
+use super::form::SavedAs;
+use super::layout::{STORE_SCHEMA, is_name};
 use crate::plain;
 
 #[derive(Deserialize)]
@@ -31,6 +32,18 @@ pub(super) fn is_bare(folder: &Path) -> io::Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Whether a folder has saved runs in a folder with the name of a baseline, as a store has.
+pub(super) fn has_saved_runs(folder: &Path) -> bool {
+    let is_saved = |path: &PathBuf| {
+        SavedAs::of(path).is_some_and(|form| path.is_file() && form.read_head(path).is_some())
+    };
+    let is_baseline = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(is_name) && sorted(path).is_ok_and(|files| files.iter().any(is_saved))
+    };
+    sorted(folder).is_ok_and(|all| all.iter().any(|path| path.is_dir() && is_baseline(path)))
 }
 
 /// Checks that a marker file is that of a known layout.

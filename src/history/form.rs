@@ -42,7 +42,13 @@ impl SavedAs {
     pub(super) fn read(self, path: &Path) -> Result<(Run, bool), String> {
         let unread = |cause: io::Error| plain::io(&cause);
         match self {
-            Self::Json => Run::from_sealed(&plain::text_of(path, plain::WRITTEN).map_err(unread)?),
+            Self::Json => {
+                let text = plain::text_of(path, plain::WRITTEN).map_err(unread)?;
+                Run::from_sealed(&text).map_err(|why| match Run::from_document(&text) {
+                    Ok(None) => format!("not a saved run: {why}"),
+                    _ => why,
+                })
+            }
             Self::Parquet => Run::from_parquet(path).map(|run| (run, true)),
         }
     }

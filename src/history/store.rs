@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::dated::Dated;
 use super::distinct::distinct;
 use super::error::HistoryError;
-use super::folder::{check_marker, is_bare, sorted};
+use super::folder::{check_marker, has_saved_runs, is_bare, sorted};
 use super::form::SavedAs;
 use super::layout::{MARKER, STORE_SCHEMA, begins, is_name, plain, short};
 use super::moment::Moment;
@@ -103,6 +103,12 @@ impl Store {
         folder.join(MARKER).is_file()
     }
 
+    /// Returns `true` if a folder has no marker of a store, but saved runs in a folder of a baseline.
+    #[must_use]
+    pub fn is_unmarked(folder: &Path) -> bool {
+        !Self::is_store(folder) && has_saved_runs(folder)
+    }
+
     /// Returns the content of the marker file of a store.
     #[must_use]
     pub fn marker() -> String {
@@ -160,6 +166,9 @@ impl Store {
         if !Self::is_store(folder) {
             // Rather what is wrong with the folder than that something is not in it.
             return Err(match fs::read_dir(folder) {
+                Ok(_) if Self::is_unmarked(folder) => {
+                    HistoryError::Unmarked { folder: folder.to_owned() }
+                }
                 Ok(_) => HistoryError::NoStore { folder: folder.to_owned() },
                 Err(cause) => HistoryError::Read { path: folder.to_owned(), cause },
             });
@@ -247,6 +256,9 @@ impl Store {
             Ok(true) => Ok(Self::empty(folder)),
             // Another process may have made it a store since.
             Ok(false) if Self::is_store(folder) => Self::open_heads(folder),
+            Ok(false) if Self::is_unmarked(folder) => {
+                Err(HistoryError::Unmarked { folder: folder.to_owned() })
+            }
             Ok(false) => Err(HistoryError::Occupied { folder: folder.to_owned() }),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Self::empty(folder)),
             Err(cause) => Err(HistoryError::Read { path: folder.to_owned(), cause }),

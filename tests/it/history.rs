@@ -368,7 +368,8 @@ fn stores_that_cannot_be_read_are_told() {
     done(here, &["baseline", "save", "run.csv"]);
     std::fs::write(here.join("baselines/default/cut.json"), "{\"schema\":").unwrap();
     let list = done(here, &["baseline", "list"]);
-    assert!(list.contains("Unreadable files") && list.contains("cut.json: line 1"), "{list}");
+    let cut = "cut.json: not a saved run: line 1";
+    assert!(list.contains("Unreadable files") && list.contains(cut), "{list}");
     std::fs::write(here.join("baselines/rooflint-baselines.toml"), "schema = 3").unwrap();
     let run = program(here, &[], &["baseline", "list"]);
     assert_eq!(run.code, 3);
@@ -376,6 +377,47 @@ fn stores_that_cannot_be_read_are_told() {
     let run = program(here, &[], &["baseline", "prune"]);
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("<--keep <N>|--older-than <AGE>>"), "{}", run.stderr);
+}
+
+/// One level too deep, without its marker, and with a file that is not JSON.
+#[test]
+fn a_baseline_that_is_not_quite_a_store_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    export(&here.join("run.csv"), 1, "-", 1.0);
+    done(here, &["baseline", "save", "run.csv"]);
+    export(&here.join("now.csv"), 2, "-", 1.0);
+    let gate = |more: &[&str]| program(here, &[], &[&["gate", "now.csv"], more].concat());
+    let deep = "baselines/default lies inside the store baselines";
+    for option in [&[][..], &["--baseline-name", "default"]] {
+        let found = gate(&[&["--baseline", "baselines/default"], option].concat());
+        assert!(found.code == 2 && found.stderr.contains(deep), "{}", found.stderr);
+        let help = "help: name the store: --baseline baselines --baseline-name default";
+        assert!(found.stderr.contains(help), "{}", found.stderr);
+    }
+    let list = program(here, &[], &["baseline", "list", "--store", "baselines/default"]);
+    assert!(list.code == 2 && list.stderr.contains(deep), "{}", list.stderr);
+    // A first run makes no store inside the store.
+    let first = gate(&["--baseline", "baselines/nightly", "--allow-missing-baseline"]);
+    assert!(first.code == 2 && !here.join("baselines/nightly").exists(), "{}", first.stderr);
+    let saved = std::fs::read_dir(here.join("baselines/default")).unwrap().next().unwrap().unwrap();
+    let whole = std::fs::read(saved.path()).unwrap();
+    std::fs::write(saved.path(), "nonsense").unwrap();
+    let found = gate(&["--baseline", "baselines"]);
+    let place =
+        format!("{}: not a saved run: line 1, column 2: not JSON", saved.file_name().display());
+    assert!(found.code == 3 && found.stderr.contains(&place), "{}", found.stderr);
+    std::fs::write(saved.path(), whole).unwrap();
+    assert_eq!(gate(&["--baseline", "baselines"]).stderr, "");
+    std::fs::remove_file(here.join("baselines/rooflint-baselines.toml")).unwrap();
+    let missing = "baselines: not a baseline store, though it has saved runs (rooflint-baselines.toml is missing)";
+    let list = program(here, &[], &["baseline", "list"]);
+    let save = program(here, &[], &["baseline", "save", "now.csv"]);
+    for found in [gate(&["--baseline", "baselines"]), list, save] {
+        assert_ne!(found.code, 0, "{}", found.stdout);
+        assert!(found.stderr.contains(missing), "{}", found.stderr);
+        assert!(found.stderr.contains("help: restore it from version control"), "{}", found.stderr);
+    }
 }
 
 #[test]
