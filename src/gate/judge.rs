@@ -119,10 +119,20 @@ fn different_devices(comparison: Comparison, policy: &Policy, setting: &Setting)
              cannot be compared"
         )
     };
-    let found = Found {
+    let by_headroom = "--across-devices (policy: across-devices = true) compares each kernel's distance from its roofline instead";
+    let on_one = if one == two {
+        "else name only runs of one device on both sides".to_owned()
+    } else {
+        format!("else give a baseline on {two}; a store keeps one for each device")
+    };
+    let wrong = "; if an export names the wrong device, set it: --device, --baseline-device";
+    let mut found = Found {
         comparison: Some(comparison),
         ..Found::failing("device", Verdict::Incomparable, &reason)
     };
+    for check in &mut found.checks {
+        check.evidence = vec![by_headroom.to_owned(), format!("{on_one}{wrong}")];
+    }
     found.decision(Outcome::DifferentDevices, reason, policy, setting)
 }
 

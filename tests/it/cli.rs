@@ -447,6 +447,7 @@ fn devices_that_cannot_be_compared_have_no_total() {
     let files = ["fixtures/rocprof/v1-results.csv", "fixtures/proton/h100-two-scopes.hatchet"];
     let text = run(&["diff", files[0], files[1]]).stdout;
     assert!(text.contains("times on different devices cannot be compared"), "{text}");
+    assert!(text.contains("--across-devices (policy: across-devices = true)"), "{text}");
     assert!(!text.contains("headroom (not time)") && !text.contains("Global shift"), "{text}");
     let json = run(&["diff", files[0], files[1], "--format", "json"]).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -343,5 +343,14 @@ fn runs_of_one_side_on_different_devices_are_not_compared() {
     let mut other = h100.clone();
     other.devices[0].name = "A100 SXM4 80GB".to_owned();
     let (one, two) = ([h100.clone(), other.clone()], [h100, other]);
-    assert_eq!(decide(&one, &two).outcome, Outcome::DifferentDevices);
+    let found = decide(&one, &two);
+    assert_eq!(found.outcome, Outcome::DifferentDevices);
+    let [by_headroom, on_one] = &found.checks[0].evidence[..] else { panic!("two next steps") };
+    assert!(by_headroom.starts_with("--across-devices "), "{by_headroom}");
+    assert!(on_one.starts_with("else name only runs of one device on both sides; "), "{on_one}");
+    assert!(on_one.ends_with(": --device, --baseline-device"), "{on_one}");
+    // Sides on one device each: a baseline on that of the current side.
+    let found = decide(&one[..1], &one[1..]);
+    let next = &found.checks[0].evidence[1];
+    assert!(next.starts_with("else give a baseline on A100 SXM4 80GB; a store keeps"), "{next}");
 }
