@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use crate::model::KernelName;
+use crate::plain;
 
 /// Folds a text for searching: lower case, with `x` for `×`.
 pub(super) fn folded(text: &str) -> String {
@@ -14,6 +15,24 @@ pub(super) fn folded(text: &str) -> String {
 /// without the disambiguating suffix, or without return type and parameters.
 pub(crate) fn is_called(pattern: &str, name: &str, full: &str) -> bool {
     Called::new(name, full).is(pattern)
+}
+
+/// Asks for the pattern that was probably meant where one matches none of these kernels, by names as shown and as in the
+/// export; empty where no name is like it.
+pub(crate) fn meant<'a>(
+    pattern: &str,
+    names: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+) -> String {
+    let part = pattern.trim_matches('*');
+    let wider = [format!("{part}*"), format!("*{part}*")];
+    let mut wider = wider.iter().filter(|_| !part.is_empty());
+    let found = wider.find_map(|wider| {
+        let (name, _) = names.clone().find(|(name, full)| is_called(wider, name, full))?;
+        Some(format!("did you mean {wider:?}, which matches {name}?"))
+    });
+    let near = || plain::did_you_mean(pattern, names.clone().map(|(name, _)| name));
+    let meant = found.unwrap_or_else(|| near().trim_end().to_owned());
+    if meant.is_empty() { meant } else { format!(", or correct the name ({meant})") }
 }
 
 /// The names of a kernel, which are taken apart once for all patterns.
@@ -106,7 +125,7 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, is_called};
+    use super::{fits, is_called, meant};
 
     #[test]
     fn names_are_those_of_the_export_and_those_that_are_shown() {
@@ -127,6 +146,24 @@ mod tests {
         }
         let full = "void flash_fwd_kernel<cutlass::bfloat16_t>(Params)";
         assert!(is_called("flash_fwd_kernel<bfloat16_t>", "flash_fwd_kernel<bf16>", full));
+    }
+
+    #[test]
+    fn a_pattern_without_a_kernel_asks_for_the_one_that_was_meant() {
+        let names = [
+            ("softmax_rows<float>", "void softmax_rows<float>(float *)"),
+            ("layer_norm", "layer_norm(int)"),
+        ];
+        for (pattern, expected) in [
+            ("softmax_rows", "\"softmax_rows*\", which matches softmax_rows<float>"),
+            ("norm*", "\"*norm*\", which matches layer_norm"),
+            ("layer_nrom", "\"layer_norm\""),
+        ] {
+            let expected = format!(", or correct the name (did you mean {expected}?)");
+            assert_eq!(meant(pattern, names.into_iter()), expected, "{pattern}");
+        }
+        assert_eq!(meant("zzz", names.into_iter()), "");
+        assert_eq!(meant("**", [].into_iter()), "");
     }
 
     #[test]

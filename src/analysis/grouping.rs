@@ -269,7 +269,7 @@ fn bounds(kernel: &Kernel) -> (Seconds, Seconds) {
 impl Analysis {
     /// Sums kernels by the user's groups instead of by category.
     ///
-    /// Groups without kernels are reported in the notes.
+    /// Groups without kernels are reported in the notes and in [`Analysis::idle_settings`].
     pub fn group(&mut self, groups: &[Group]) {
         self.grouping = groups.to_vec();
         self.sum_groups();
@@ -279,7 +279,7 @@ impl Analysis {
             }
             let taken = self.kernels.iter().any(|kernel| group.holds(kernel));
             let why = if taken { ", except those of earlier groups" } else { "" };
-            self.notes.push(format!("group {:?} matches no kernel{why}", group.name));
+            self.note_idle(format!("group {:?} matches no kernel{why}", group.name));
         }
     }
 

@@ -58,7 +58,7 @@ pub use algorithmic::{ClosedForm, ClosedFormError};
 use beside::Beside;
 #[cfg(feature = "gate")]
 pub(crate) use called::Called;
-pub(crate) use called::{fits, is_called};
+pub(crate) use called::{fits, is_called, meant};
 pub use columns::{Column, Columns, Place, Row};
 pub use confidence::Confidence;
 pub use design::Spare;
@@ -168,6 +168,8 @@ pub struct Analysis {
     pub notes: Vec<String>,
     /// Those of the notes that change what the figures mean.
     pub checks: Vec<String>,
+    /// Those of the notes that say which waivers and groups of the configuration have no effect.
+    pub idle_settings: Vec<String>,
     /// Number of files found by a search that could not be read; the notes have the reasons.
     pub unread: usize,
     /// Comparison of the inputs, if there are several.
@@ -369,6 +371,7 @@ fn assemble(setup: Setup<'_>, options: &Options, found: Found) -> Analysis {
         groups: Vec::new(),
         notes,
         checks: profile.checks.clone(),
+        idle_settings: Vec::new(),
         unread: profile.unread,
         ranks: None,
         of_hint,

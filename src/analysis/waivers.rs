@@ -1,6 +1,6 @@
 //! Waivers: accepted kernels, which are excluded from the savings but still in the table.
 
-use super::{Analysis, State};
+use super::{Analysis, State, meant};
 use crate::model::Date;
 use crate::units::Seconds;
 
@@ -22,7 +22,7 @@ impl Analysis {
     /// without a date all of them are valid.
     ///
     /// Expired waivers and waivers that match no kernel have no effect and are reported in the
-    /// notes. The notes on expired ones are also returned, because they apply to all outputs.
+    /// notes and in [`Analysis::idle_settings`]. The notes on expired ones are also returned, because they apply to all outputs.
     pub fn waive(&mut self, waivers: &[Waiver], today: Option<Date>) -> Vec<String> {
         let mut expired = Vec::new();
         for waiver in waivers {
@@ -31,18 +31,21 @@ impl Analysis {
                 .collect();
             let of = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
             if fitting.is_empty() {
-                self.notes.push(format!(
-                    "the waiver for {:?}{of} matches no kernel; remove it",
+                let names = self.kernels.iter().map(|one| (&*one.name, &*one.full_name));
+                let meant = meant(&waiver.kernel, names);
+                self.note_idle(format!(
+                    "the waiver for {:?}{of} matches no kernel; remove it{meant}",
                     waiver.kernel
                 ));
                 continue;
             }
             if let Some(expires) = Date::past(waiver.expires, today) {
-                expired.push(format!(
+                let note = format!(
                     "the waiver for {:?}{of} expired on {expires}: {}",
                     waiver.kernel, waiver.reason
-                ));
-                self.notes.extend(expired.last().cloned());
+                );
+                expired.push(note.clone());
+                self.note_idle(note);
                 continue;
             }
             let until = waiver.expires.map_or_else(String::new, |day| format!(" until {day}"));
@@ -65,5 +68,11 @@ impl Analysis {
         }
         self.rank_again();
         expired
+    }
+
+    /// Notes that a waiver or group has no effect.
+    pub(super) fn note_idle(&mut self, note: String) {
+        self.notes.push(note.clone());
+        self.idle_settings.push(note);
     }
 }

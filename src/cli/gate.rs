@@ -18,6 +18,7 @@ use super::sides::{self, Sides};
 use super::terminal::Terminal;
 use super::yardstick::Yardstick;
 use super::{baseline, clock, config};
+use crate::analysis::{Waiver, is_called};
 use crate::compare::Run;
 use crate::config::Config;
 use crate::gate::{self, Outcome, Policy, Setting};
@@ -210,7 +211,7 @@ pub(super) fn gate(command: &Gate, terminal: &Terminal) -> Result<(), Failure> {
             return Err(failure);
         }
     };
-    let decided = decided(command, policy, current, baseline, terminal)?;
+    let decided = decided(command, (&config, policy), (current, baseline), terminal)?;
     write(&decided, (&command.side, &outputs), terminal)?;
     match decided.code() {
         exit::DONE => Ok(()),
@@ -274,7 +275,7 @@ pub(super) fn decide(
     let rehearsed = || Failure::usage("--self-test makes no decision");
     let (current, baseline) =
         both(&command, (&config, &policy), terminal)?.ok_or_else(rehearsed)?;
-    decided(&command, policy, current, baseline, terminal)
+    decided(&command, (&config, policy), (current, baseline), terminal)
 }
 
 /// Reads the current side and its baseline; nothing where the policy was rehearsed instead.
@@ -291,9 +292,8 @@ fn both(
 
 fn decided(
     command: &Gate,
-    policy: Policy,
-    current: sides::Side,
-    mut baseline: sides::Side,
+    (config, policy): (&Config, Policy),
+    (current, mut baseline): (sides::Side, sides::Side),
     terminal: &Terminal,
 ) -> Result<Decided, Failure> {
     let sides::Side { runs: current, notes, .. } = current;
@@ -330,9 +330,26 @@ fn decided(
         decision = decision.without_baseline(why, has_checks);
     }
     baseline.note(notes);
+    baseline.note(of_analysis(&config.waivers, &decision));
     decision.notes.extend(baseline.notes);
     let reading = again(&command.reading, &command.side);
     Ok(Decided { decision, policy, current, reading })
+}
+
+/// Says which waivers of `analyze` are for kernels that fail here, where they accept nothing.
+fn of_analysis(waivers: &[Waiver], decision: &gate::Decision) -> Vec<String> {
+    let is_for = |waiver: &Waiver, check: &gate::Check| match &check.subject {
+        gate::Subject::Run => false,
+        gate::Subject::Kernel { name, full_name, .. } => is_called(&waiver.kernel, name, full_name),
+    };
+    let failing = |waiver: &&Waiver| decision.deciding().any(|check| is_for(waiver, check));
+    let note = |waiver: &Waiver| {
+        format!(
+            "[[waiver]] for {:?} leaves kernels out of the savings and accepts no check of the gate: [[gate.waiver]] does",
+            waiver.kernel
+        )
+    };
+    waivers.iter().filter(failing).map(note).collect()
 }
 
 /// The baseline; none where the policy was rehearsed instead, and an empty one where none is needed.

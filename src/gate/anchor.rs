@@ -57,9 +57,9 @@ pub fn beside(
     let partial = found.checks.iter().filter(|check| check.rule == "coverage");
     decision.notes.extend(partial.map(|check| format!("anchor {label}: {}", check.message)));
     // A waiver that has nothing to accept against one baseline may have against the other.
-    for idle in policy.waivers.iter().map(waive::idle_notes) {
-        if !found.notes.iter().any(|note| idle.contains(note)) {
-            decision.notes.retain(|note| !idle.contains(note));
+    for waiver in &policy.waivers {
+        if !found.notes.iter().any(|note| waive::is_idle_note(waiver, note)) {
+            decision.notes.retain(|note| !waive::is_idle_note(waiver, note));
         }
     }
     let is_known = |check: &Check| {

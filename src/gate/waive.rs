@@ -4,6 +4,7 @@ use super::decision::{Check, MANY_KERNELS, Subject};
 use super::judge::Found;
 use super::policy::{Action, GateWaiver, Metric, Policy};
 use super::value::Allowed;
+use crate::analysis;
 use crate::compare::{Change, Contribution, Lone, Measured};
 use crate::model::Date;
 use crate::units::Seconds;
@@ -13,17 +14,16 @@ const OF_RUN: [Metric; 2] = [Metric::Total, Metric::CommonShift];
 
 /// Why a waiver has accepted nothing.
 #[derive(Debug, Clone, Copy)]
-enum Idle {
-    /// No kernel is the one that it is for.
-    Nowhere,
+enum Idle<'a> {
+    /// No kernel is the one that it is for; what was probably meant, if anything.
+    Nowhere(&'a str),
     /// Its kernels exceed no limit; whether the whole run exceeds each of [`OF_RUN`] where that may be meant.
     Unused([bool; 2]),
 }
 
-impl Idle {
-    /// All there are.
-    const ALL: [Self; 5] = [
-        Self::Nowhere,
+impl Idle<'_> {
+    /// All in which the whole run may be meant.
+    const UNUSED: [Self; 4] = [
         Self::Unused([false, false]),
         Self::Unused([false, true]),
         Self::Unused([true, false]),
@@ -31,10 +31,10 @@ impl Idle {
     ];
 
     fn note(self, waiver: &GateWaiver) -> String {
-        let owner = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
-        let (of, reason) = (format!("the waiver for {}{owner}", waiver.of()), &waiver.reason);
-        let Self::Unused(exceeded) = self else {
-            return format!("{of} matches nothing; remove it: {reason}");
+        let (of, reason) = (called(waiver), &waiver.reason);
+        let exceeded = match self {
+            Self::Nowhere(meant) => return format!("{of}{NOTHING}{meant}: {reason}"),
+            Self::Unused(exceeded) => exceeded,
         };
         let on = waiver.metric.map_or_else(String::new, |metric| format!(" on {}", metric.key()));
         let of_run = OF_RUN.iter().zip(exceeded).filter(|(_, is)| *is);
@@ -59,9 +59,30 @@ impl Idle {
     }
 }
 
-/// Every note that says that a waiver has accepted nothing.
-pub(super) fn idle_notes(waiver: &GateWaiver) -> [String; 5] {
-    Idle::ALL.map(|idle| idle.note(waiver))
+/// What follows the name of a waiver that no kernel is of.
+const NOTHING: &str = " matches nothing; remove it";
+
+/// A waiver by what it is for and its owner.
+fn called(waiver: &GateWaiver) -> String {
+    let owner = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
+    format!("the waiver for {}{owner}", waiver.of())
+}
+
+/// Whether a note says that a waiver has accepted nothing.
+pub(super) fn is_idle_note(waiver: &GateWaiver, note: &str) -> bool {
+    let is_nowhere =
+        || note.strip_prefix(&*called(waiver)).is_some_and(|rest| rest.starts_with(NOTHING));
+    is_nowhere() || Idle::UNUSED.iter().any(|idle| idle.note(waiver) == note)
+}
+
+/// What was probably meant by the name of a kernel that is not there; empty where another criterion rules it out.
+fn meant(waiver: &GateWaiver, known: &[(String, Measured)]) -> String {
+    let Some(pattern) = &waiver.selector.kernel else { return String::new() };
+    let names = known.iter().map(|(name, measured)| (name.as_str(), &*measured.full_name));
+    if names.clone().any(|(name, full)| analysis::is_called(pattern, name, full)) {
+        return String::new();
+    }
+    analysis::meant(pattern, names)
 }
 
 impl Found {
@@ -120,7 +141,7 @@ impl Found {
         let is_of = |(name, measured): &&(String, Measured)| waiver.selector.fits(name, measured);
         let of = known.iter().filter(is_of).count();
         if of == 0 {
-            return Idle::Nowhere.note(waiver);
+            return Idle::Nowhere(&meant(waiver, known)).note(waiver);
         }
         let is_exceeded = |metric: Metric| {
             let mut checks = self.checks.iter().filter(|check| check.subject == Subject::Run);

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use super::golden::{fixtures, reading};
 use super::house::root;
 use super::profiles::{DEVICES, collection, read};
+use super::program::run;
 
 /// Lines and columns of a screen that a brief fits.
 const LINES: usize = 25;
@@ -197,4 +198,29 @@ fn a_kernel_near_its_memory_roof_has_nothing_unproven() {
     };
     assert_eq!(of(2.9e9), [false, true]);
     assert_eq!(of(2.0e9), [true, false]);
+}
+
+/// Who wrote a waiver or a group counts on it: what has no effect is said at the beginning.
+#[test]
+fn waivers_and_groups_without_effect_are_said() {
+    let folder = TempDir::new().unwrap();
+    let config = folder.path().join("rooflint.toml");
+    let text = "[[waiver]]\nkernel = \"softmax*\"\nreason = \"known\"\nexpires = 2025-01-01\n\
+                [[waiver]]\nkernel = \"softmax_cross_entropy_rows\"\nreason = \"known\"\n\
+                [[group]]\nname = \"mine\"\nkernel = \"no_such_*\"\n";
+    std::fs::write(&config, text).unwrap();
+    let config = config.display().to_string();
+    let demo = "fixtures/demo/h100-training-step.csv";
+    for more in [&[][..], &["--full"]] {
+        let found = run(&[&[demo, "--config", &config], more].concat());
+        assert_eq!(found.code, 0, "{}", found.stderr);
+        for said in [
+            "the waiver for \"softmax*\" expired on 2025-01-01: known",
+            "the waiver for \"softmax_cross_entropy_rows\" matches no kernel; remove it, or correct the name (did you mean \
+             \"softmax_cross_entropy_rows*\", which matches softmax_cross_entropy_rows<float>?)",
+            "group \"mine\" matches no kernel",
+        ] {
+            assert!(found.stdout.contains(said), "{said}: {}", found.stdout);
+        }
+    }
 }

@@ -36,11 +36,13 @@ pub(super) fn checks(report: &Report<'_>, most: usize, style: &Style) -> Vec<Str
     lines
 }
 
-/// Notes that change what the figures mean, each once: on devices first, which every figure depends on.
+/// Notes that change what the figures mean, each once: on devices first, which every figure depends on; then what of the
+/// configuration has no effect, though its author counts on it.
 pub(in crate::report) fn notes<'a>(report: &Report<'a>) -> Vec<&'a str> {
     let devices = report.analysis.devices.iter().flat_map(|device| &device.notes);
     let mut notes: Vec<&str> = Vec::new();
-    for note in devices.chain(&report.analysis.checks) {
+    let analysis = report.analysis;
+    for note in devices.chain(&analysis.checks).chain(&analysis.idle_settings) {
         if !notes.contains(&note.as_str()) {
             notes.push(note);
         }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::cli::{Outcome, rooflint};
+use super::cli::{Outcome, copies, rooflint};
 
 const MAP: &str = "[columns]\nkernel = \"name\"\nbytes = { column = \"mb\", unit = \"MB\" }\n\
                    time = { column = \"us\", unit = \"us\" }\n[quantities]\nsm_clock_hz = { column = \"mhz\", unit = \"MHz\" }\n";
@@ -298,6 +298,34 @@ fn a_waiver_accepts_what_is_slower_than_the_anchor() {
         "{}",
         wrong.out
     );
+}
+
+/// The shown name of a template without its parameters, and a waiver of `analyze` in the file of the policy.
+#[test]
+fn a_waiver_that_misses_the_failing_kernel_says_what_would_accept_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    copies(at, "main", 4, ("", 1.0));
+    copies(at, "slow", 4, ("softmax", 1.3));
+    let sides = ["gate", "slow-*.csv", "--baseline", "main-*.csv", "-v", "--policy", "policy.toml"];
+    let of = |waiver: &str| {
+        std::fs::write(at.join("policy.toml"), waiver).unwrap();
+        let found = rooflint(at, &sides);
+        assert_eq!(found.code, 1, "{}{}", found.out, found.err);
+        found.out
+    };
+    let missed =
+        of("[[gate.waiver]]\nkernel = \"softmax_cross_entropy_rows\"\nreason = \"known\"\n");
+    let meant = "the waiver for \"softmax_cross_entropy_rows\" matches nothing; remove it, or correct the name (did you mean \
+                 \"softmax_cross_entropy_rows*\", which matches softmax_cross_entropy_rows<float>?): known";
+    assert!(missed.contains(meant), "{missed}");
+    let other = of("[[waiver]]\nkernel = \"softmax*\"\nreason = \"known\"\n");
+    let apart =
+        "[[waiver]] for \"softmax*\" leaves kernels out of the savings and accepts no check";
+    assert!(other.contains(apart), "{other}");
+    // For other kernels it stays what it is: nothing of the gate.
+    let other = of("[[waiver]]\nkernel = \"transpose*\"\nreason = \"known\"\n");
+    assert!(!other.contains("[[waiver]]"), "{other}");
 }
 
 #[test]
