@@ -136,14 +136,18 @@ pub(super) fn read_whole(reading: &Reading, terminal: &Terminal) -> Result<Profi
     Ok(profile)
 }
 
-/// How many files were left out because they are not exports; `None` if none was.
+/// Which files were left out because they are not exports; `None` if none was.
 pub(super) fn left_out(profile: &Profile) -> Option<String> {
+    /// As many are named.
+    const NAMED: usize = 3;
     let files = match profile.unread {
         0 => return None,
         1 => "1 file is not an export and was left out".to_owned(),
         files => format!("{files} files are not exports and were left out"),
     };
-    Some(format!("{files} (`rooflint inspect` names what was not read)"))
+    let named: Vec<&str> = profile.unread_files.iter().take(NAMED).map(String::as_str).collect();
+    let more = if profile.unread > named.len() { ", …" } else { "" };
+    Some(format!("{files}: {}{more} (`rooflint inspect` says why)", named.join(", ")))
 }
 
 /// A mapping for the one table that the user named.

@@ -114,6 +114,7 @@ impl<'a> Sides<'a> {
         if path.is_dir() {
             run.label = path.display().to_string();
             run.ranks = ranks(path, &run);
+            run.unread = profile.unread_files.iter().map(|file| inside(path, file)).collect();
         }
         side.runs.push(run);
         Ok(())
@@ -125,11 +126,13 @@ fn ranks(folder: &Path, run: &Run) -> BTreeMap<String, u64> {
     if run.files.len() < 2 {
         return BTreeMap::new();
     }
-    let name = |path: &str| {
-        let path = Path::new(path);
-        path.strip_prefix(folder).unwrap_or(path).display().to_string()
-    };
-    run.files.iter().map(|file| (name(&file.path), file.launches)).collect()
+    run.files.iter().map(|file| (inside(folder, &file.path), file.launches)).collect()
+}
+
+/// The path of a file in a folder.
+fn inside(folder: &Path, path: &str) -> String {
+    let path = Path::new(path);
+    path.strip_prefix(folder).unwrap_or(path).display().to_string()
 }
 
 /// A run of a partitioned table with the time that its name begins with.

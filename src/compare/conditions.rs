@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Evidence;
+use super::lost::{cut_rank, lost_ranks, missing_ranks};
 use super::run::{Run, RunFile, RunKernel};
 use super::shared::RUNS_THAT_DRIFT;
 use crate::model::Profiler;
@@ -10,6 +11,9 @@ use crate::units::change;
 
 /// Metrics that a sentence names.
 const NAMED: usize = 3;
+
+/// What ends a sentence about a run that has less than another one.
+const TRUNCATED: &str = ": truncated file?";
 
 /// Returns why a run of the current side looks truncated: it has unusable records and fewer launches than any baseline
 /// run, one of its ranks lacks launches that ranks like it have, it lacks ranks, or it equals the beginning of a baseline
@@ -22,11 +26,13 @@ pub(crate) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
         if part.launches < least && unused(part) > most_unused {
             let Run { label, launches, .. } = part;
             return Some(format!(
-                "{label} has {launches} launches, the baseline has {least}, and {}",
+                "{label} has {launches} launches, the baseline has {least}, and {}{TRUNCATED}",
                 unusable(part)
             ));
         }
-        let of_ranks = |whole| cut_rank(part, whole).or_else(|| lost_ranks(part, whole));
+        let cut = |whole| cut_rank(part, whole).map(|cut| cut + TRUNCATED);
+        // A file that is missing is not one that was truncated.
+        let of_ranks = |whole| cut(whole).or_else(|| lost_ranks(part, whole));
         if let Some(cut) = baseline.iter().find_map(of_ranks) {
             return Some(cut);
         }
@@ -36,7 +42,7 @@ pub(crate) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
         }
         // One run of the baseline is enough: repeated runs launch the same.
         let whole = baseline.iter().find(|whole| is_beginning(part, whole))?;
-        Some(ends_early(part, whole))
+        Some(ends_early(part, whole) + TRUNCATED)
     })
 }
 
@@ -63,35 +69,6 @@ fn all_end_alike(runs: &[Run]) -> bool {
     runs.len() > 1 && runs.iter().all(|run| run.launches == runs[0].launches)
 }
 
-/// The ranks of a run that another one lacks, by name; `None` if it lacks none.
-fn missing_ranks(part: &Run, whole: &Run) -> Option<String> {
-    let is_missing = |rank: &&String| !part.ranks.is_empty() && !part.ranks.contains_key(*rank);
-    let missing: Vec<&str> = whole.ranks.keys().filter(is_missing).map(String::as_str).collect();
-    let more = missing.len().saturating_sub(NAMED);
-    let is_number = missing.iter().all(|rank| rank.bytes().all(|byte| byte.is_ascii_digit()));
-    let word = match missing.len() {
-        _ if !is_number => "",
-        1 => "rank ",
-        _ => "ranks ",
-    };
-    let named = format!("{word}{}", missing[..missing.len() - more].join(", "));
-    match (missing.len(), more) {
-        (0, _) => None,
-        (_, 0) => Some(named),
-        _ => Some(format!("{named} and {more} more")),
-    }
-}
-
-/// Returns the ranks that a run lacks, where those that it has launch as many kernels as in another run: without a file
-/// of each rank the total is not that of the job.
-fn lost_ranks(part: &Run, whole: &Run) -> Option<String> {
-    let missing = missing_ranks(part, whole)?;
-    let is_there = |(rank, launches)| whole.ranks.get(rank) == Some(launches);
-    part.ranks.iter().all(is_there).then(|| {
-        format!("{} lacks {missing} of {}, whose other ranks it has", part.label, whole.label)
-    })
-}
-
 /// Says that a run is the beginning of another one, and which of its ranks it lacks.
 fn ends_early(part: &Run, whole: &Run) -> String {
     let lacks = missing_ranks(part, whole);
@@ -113,23 +90,6 @@ fn unusable(run: &Run) -> String {
             format!("{all} of its records or cells were unusable, the first in {}", file.path)
         }
     }
-}
-
-/// Returns the rank of a run that has fewer launches than in another run of as many ranks, while one that had as many
-/// there still has them: a change of the program would have changed both.
-fn cut_rank(part: &Run, whole: &Run) -> Option<String> {
-    if part.ranks.len() < 2 || !part.ranks.keys().eq(whole.ranks.keys()) {
-        return None;
-    }
-    let both = || part.ranks.iter().zip(whole.ranks.values());
-    let is_whole = |launches: u64| both().any(|((_, now), was)| *was == launches && *now >= *was);
-    let ((rank, now), was) = both().find(|((_, now), was)| *now < was && is_whole(**was))?;
-    // Ranks of a partitioned table have numbers, those of a folder the names of their files.
-    let kind = if rank.bytes().all(|one| one.is_ascii_digit()) { "rank " } else { "" };
-    Some(format!(
-        "{kind}{rank} of {} has {now} of the {was} launches that it has in {}, and others that had as many have them still",
-        part.label, whole.label
-    ))
 }
 
 /// Counts records and cells of a run that could not be used.
@@ -204,12 +164,12 @@ pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
     for run in baseline.iter().filter(|run| run.launches < least && unused(run) > most_unused) {
         let Run { label, launches, .. } = run;
         doubts.push(format!(
-            "{label} of the baseline has {launches} launches, the current side has {least}, and {}: truncated file?",
+            "{label} of the baseline has {launches} launches, the current side has {least}, and {}{TRUNCATED}",
             unusable(run)
         ));
     }
     let rank = |run: &Run| current.iter().find_map(|whole| cut_rank(run, whole));
-    doubts.extend(baseline.iter().find_map(rank).map(|cut| format!("{cut}: truncated file?")));
+    doubts.extend(baseline.iter().find_map(rank).map(|cut| cut + TRUNCATED));
     let (one, two) = (warmup(baseline), warmup(current));
     if one != two {
         let [one, two] = [one, two].map(|first| match first {
@@ -435,64 +395,13 @@ mod tests {
             "{found}"
         );
         let one = cut_off(&side(4, 0), &side(3, 1)).unwrap();
-        assert!(one.ends_with(", and 1 of its records or cells was unusable"), "{one}");
+        let says = ", and 1 of its records or cells was unusable: truncated file?";
+        assert!(one.ends_with(says), "{one}");
         assert_eq!(cut_off(&side(4, 2), &side(3, 2)), None);
         // The other way round it is the baseline that makes everything look slower.
         assert_eq!(cut_off(&side(3, 2), &side(4, 1)), None);
         let [doubt] = &doubts(&side(3, 2), &side(4, 1))[..] else { panic!("one doubt") };
         assert!(doubt.ends_with("truncated file?"), "{doubt}");
-    }
-
-    /// Eight ranks of 46 launches, of which one lacks 16; where all lose as many, or those like it too, the program changed.
-    #[test]
-    fn a_rank_that_ends_before_those_like_it_is_cut_off() {
-        let side = |label: &str, launches: [u64; 4]| {
-            let ranks = launches.iter().enumerate();
-            let ranks = ranks.map(|(rank, launches)| (rank.to_string(), *launches)).collect();
-            [Run { ranks, label: label.to_owned(), ..run(vec![kernel("a", &[1e-3])]) }]
-        };
-        let cut = |before, now| cut_off(&side("main", before), &side("branch", now));
-        // Two stages of a pipeline, of two ranks each.
-        let whole = [46, 46, 20, 20];
-        let says = "rank 1 of branch has 30 of the 46 launches that it has in main, and others that had as many have them still";
-        assert_eq!(cut(whole, [46, 30, 20, 20]).as_deref(), Some(says));
-        for changed in [[30, 30, 20, 20], [46, 46, 18, 18], [46, 50, 20, 20], whole] {
-            assert_eq!(cut(whole, changed), None, "{changed:?}");
-        }
-        // A baseline that was cut off is a reason to doubt.
-        let doubts = doubts(&side("main", [46, 30, 20, 20]), &side("branch", whole));
-        assert!(doubts.len() == 1 && doubts[0].starts_with("rank 1 of main has 30"), "{doubts:?}");
-        assert!(doubts[0].ends_with("truncated file?"), "{doubts:?}");
-    }
-
-    /// Eight files of ranks, of which one is gone, in one run or in all; a job on fewer GPUs launches other kernels.
-    #[test]
-    fn a_run_without_the_file_of_a_rank_is_not_whole() {
-        let side = |label: &str, ranks: &[u64]| {
-            let launches = |rank: &u64| if *rank == 9 { 30 } else { 46 };
-            let ranks = ranks.iter().map(|rank| (format!("rank-{rank}.csv"), launches(rank)));
-            Run {
-                ranks: ranks.collect(),
-                label: label.to_owned(),
-                ..run(vec![kernel("a", &[1e-3])])
-            }
-        };
-        let whole = [side("main", &[0, 1, 2, 3, 4, 5])];
-        let cut = |runs: &[Run]| cut_off(&whole, runs);
-        let without = |left: &[u64]| side("branch", left);
-        let says = Some("branch lacks rank-2.csv of main, whose other ranks it has");
-        let one = without(&[0, 1, 3, 4, 5]);
-        assert_eq!(cut(std::slice::from_ref(&one)).as_deref(), says);
-        assert_eq!(cut(&[one.clone(), one]).as_deref(), says);
-        let most = cut(&[without(&[3])]).unwrap();
-        assert!(
-            most.contains("lacks rank-0.csv, rank-1.csv, rank-2.csv and 2 more of main"),
-            "{most}"
-        );
-        // Of other names, with a rank of other launches, and with more of them nothing is lost.
-        for other in [&[7, 8][..], &[0, 1, 2, 3, 9], &[0, 1, 2, 3, 4, 5, 6]] {
-            assert_eq!(cut(&[without(other)]), None, "{other:?}");
-        }
     }
 
     /// Of kernels at launches 0, 1 and 2 the last is gone in all runs; one run alone is cut off.

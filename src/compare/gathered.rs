@@ -80,6 +80,7 @@ impl Run {
             origin: RunOrigin::default(),
             files: files(analysis),
             ranks: BTreeMap::new(),
+            unread: Vec::new(),
             devices: devices(analysis),
             ceilings: analysis.ceilings.label().to_owned(),
             launches: analysis.kernels.iter().map(|kernel| kernel.launches).sum(),

@@ -39,6 +39,7 @@ pub(crate) fn run(kernels: Vec<RunKernel>) -> Run {
         origin: RunOrigin::default(),
         files: Vec::new(),
         ranks: BTreeMap::new(),
+        unread: Vec::new(),
         devices: vec![RunDevice {
             name: "L4".to_owned(),
             known: true,

@@ -12,6 +12,7 @@ mod family;
 mod gathered;
 mod kernels;
 mod launch;
+mod lost;
 #[cfg(test)]
 pub(crate) mod made;
 mod measured;

@@ -53,6 +53,9 @@ pub struct Run {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub ranks: BTreeMap<String, u64>,
+    /// Files of its folder that are not exports and were left out, by their paths in the folder; not saved.
+    #[serde(skip)]
+    pub unread: Vec<String>,
     /// The devices it ran on; kernels refer to them by position.
     pub devices: Vec<RunDevice>,
     /// Roofs its kernels are compared with: `spec`, `measured-clock` or `achievable`.

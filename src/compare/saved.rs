@@ -315,6 +315,7 @@ impl Run {
             kernels: kernels.collect::<Result<_, String>>()?,
             files: report.inputs.into_iter().map(run_file).collect(),
             ranks: BTreeMap::new(),
+            unread: Vec::new(),
             devices: report.devices.into_iter().map(run_device).collect(),
             ceilings: report.settings.ceilings,
             launches: report.totals.launches,

@@ -227,7 +227,7 @@ pub fn no_repeats(runs: &[Run]) -> Option<String> {
     let one = std::slice::from_ref::<Run>;
     let cut = |run: &Run| runs.iter().find_map(|other| compare::cut_off(one(other), one(run)));
     if let Some(why) = runs.iter().find_map(cut) {
-        return Some(format!("{why}: truncated file?"));
+        return Some(why);
     }
     let outlines = outlines(runs);
     let mut all = runs.iter().zip(&outlines);

@@ -16,6 +16,9 @@ use crate::units::{Probability, RelativeChange, Seconds, Share};
 /// The rule of what most kernels share while others stay.
 pub(super) const MANY_KERNELS: &str = "many-kernels";
 
+/// The rule of a run that lacks ranks or launches.
+pub(super) const INCOMPLETE: &str = "incomplete";
+
 /// Checks without a difference of times stand behind those with one, by their share of the time: as if the
 /// run took a picosecond, which no difference that was measured is less than.
 const ANY_TIME: Seconds = Seconds::new(1e-12);
@@ -349,6 +352,16 @@ impl Check {
     /// Returns `true` if the check fails the gate or leaves it inconclusive.
     pub(super) const fn decides(&self) -> bool {
         matches!(self.action, Action::Fail | Action::Inconclusive)
+    }
+
+    /// Returns the result in the words of reports: of an incomplete run there is data, but not all.
+    #[must_use]
+    pub fn result(&self) -> &'static str {
+        if self.rule == INCOMPLETE && self.verdict == Verdict::NoData {
+            "incomplete"
+        } else {
+            self.verdict.label()
+        }
     }
 
     /// Makes a check that found nothing wrong and has no numbers yet.

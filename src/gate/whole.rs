@@ -2,7 +2,7 @@
 //! missing.
 
 use super::certainty::{MoreRuns, Standing, is_beyond, mirrored};
-use super::decision::{Check, Guess, MANY_KERNELS, Subject, Verdict};
+use super::decision::{Check, Guess, INCOMPLETE, MANY_KERNELS, Subject, Verdict};
 use super::kernels::clock_explains;
 use super::policy::{Action, Limit, Metric, Policy};
 use super::presence::{in_few_runs, lone};
@@ -29,12 +29,7 @@ pub(super) fn judge(comparison: &Comparison, policy: &Policy) -> Vec<Check> {
         checks.push(Check {
             verdict: Verdict::NoData,
             action: policy.incomplete,
-            ..Check::new(
-                "incomplete",
-                Metric::Presence,
-                Subject::Run,
-                format!("{reason}: truncated file?"),
-            )
+            ..Check::new(INCOMPLETE, Metric::Presence, Subject::Run, reason.clone())
         });
     }
     for doubt in &comparison.doubts {

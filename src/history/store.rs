@@ -463,6 +463,7 @@ pub(super) mod tests {
             warmup: 0,
             quantities: Vec::new(),
             ranks: std::collections::BTreeMap::new(),
+            unread: Vec::new(),
             rules: None,
             skipped_rules: Vec::new(),
             kernels,

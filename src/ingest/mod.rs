@@ -257,6 +257,7 @@ pub fn read(inputs: &[Input], options: &Options) -> Result<Profile, IngestError>
                     }
                     profile.roll_back(before);
                     profile.unread += 1;
+                    profile.unread_files.push(input.path().display().to_string());
                     unread.add(&error);
                 }
             }

@@ -81,6 +81,8 @@ pub struct Profile {
     pub checks: Vec<String>,
     /// Number of files found by a search that could not be read; the notes have the reasons.
     pub unread: usize,
+    /// Their paths.
+    pub unread_files: Vec<String>,
 }
 
 impl Profile {
@@ -233,6 +235,7 @@ impl Profile {
             notes,
             checks,
             unread,
+            unread_files,
         } = other;
         let ids = Renumbered {
             sources: u16::try_from(self.sources.len()).unwrap_or(u16::MAX),
@@ -267,6 +270,7 @@ impl Profile {
         self.notes.extend(notes);
         self.checks.extend(checks);
         self.unread += unread;
+        self.unread_files.extend(unread_files);
         ids.devices
     }
 

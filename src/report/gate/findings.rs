@@ -110,7 +110,7 @@ fn sentence(text: &str, otherwise: &str) -> String {
 
 fn title(check: &Check) -> String {
     let name = view::name(check, &Style::default());
-    format!("{}: {}", check.verdict.label(), elide(&name, TITLE))
+    format!("{}: {}", check.result(), elide(&name, TITLE))
 }
 
 /// Describes what happened, to which kernel, with further evidence.

@@ -308,7 +308,7 @@ fn row(one: &Move<'_>, kind: &str, most: f64, style: &Style) -> String {
          <svg class=\"bar\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
          <rect width=\"{width:.2}\" height=\"1\" class=\"part-{kind}\"/></svg>\
          <span class=\"hint\">{}</span></li>\n",
-        escape(check.verdict.label()),
+        escape(check.result()),
         escape(&hint.join(", ")),
     )
 }

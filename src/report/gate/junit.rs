@@ -109,7 +109,7 @@ fn case_of(report: &GateReport<'_>, check: &Check, names: &mut Names) -> TestCas
         details.insert(0, format!("waived: {}", printable(reason)));
     }
     status.set_type(check.verdict.label());
-    status.set_message(visible(&format!("{}: {}", check.verdict.label(), check.message)));
+    status.set_message(visible(&format!("{}: {}", check.result(), check.message)));
     status.set_description(visible(&details.join("\n")));
     let mut case = TestCase::new(names.unique(check), status);
     case.set_classname(visible(&format!("rooflint.{}", rule(check))));

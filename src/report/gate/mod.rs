@@ -156,7 +156,7 @@ impl GateReport<'_> {
         let sentences = |action| -> Vec<String> {
             let checks = view::beside(self, action).into_iter();
             let sentences =
-                |check: &Check| format!("{}: {}", check.verdict.label(), sentence(check, style));
+                |check: &Check| format!("{}: {}", check.result(), sentence(check, style));
             checks.map(sentences).collect()
         };
         let lone = |verdict| -> Vec<String> {

@@ -110,7 +110,7 @@ pub(super) fn table(checks: &[&Check], style: &Style) -> Table {
             Cell::maybe_text(limit(check)),
             Cell::maybe(check.share),
             Cell::maybe(check.delta_s),
-            Cell::text(check.verdict.label()),
+            Cell::text(check.result()),
         ]);
     }
     table

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::cli::{Outcome, demo, rooflint};
+use super::cli::{Outcome, copies, demo, rooflint};
 
 /// Kernels of 5 launches each, `100 µs` and its multiples, times `factor`; with a noise that differs from run to
 /// run.
@@ -368,4 +368,39 @@ fn devices_and_days_are_learned_and_used() {
     assert_eq!(against(&["--policy", "quiet.toml"]).code, 1);
     ends(&against(&["--policy", "fleet.toml"]), 0, "devices and days alone could explain");
     assert_eq!(against(&["--policy", "fleet.toml", "--order", "ABBABA"]).code, 1);
+}
+
+/// A job of three ranks whose last file is garbage, or gone: each is named as what it is.
+#[test]
+fn a_rank_that_is_not_an_export_is_not_a_missing_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    copies(at, "main", 3, ("", 1.0));
+    copies(at, "now", 3, ("", 1.001));
+    for (side, run) in [("base", "main"), ("cur", "now")] {
+        std::fs::create_dir(at.join(side)).unwrap();
+        for rank in 0..3 {
+            let to = at.join(format!("{side}/rank-{rank}.csv"));
+            std::fs::rename(at.join(format!("{run}-{rank}.csv")), to).unwrap();
+        }
+    }
+    let gate = || {
+        let found = rooflint(at, &["gate", "cur/", "--baseline", "base/", "-v"]);
+        assert_eq!(found.code, 1, "{}{}", found.out, found.err);
+        assert!(!found.out.contains("truncated file?"), "{}", found.out);
+        let row = found.out.lines().find(|line| line.contains("(run: incomplete)")).unwrap();
+        assert!(row.trim_end().ends_with("  incomplete"), "{row}");
+        found.out
+    };
+    std::fs::write(at.join("cur/rank-2.csv"), "garbage\n").unwrap();
+    let garbage = gate();
+    let said = "rank-2.csv in cur/ is not an export and was left out, unlike in base/, whose other ranks cur/ has";
+    assert!(garbage.contains(said), "{garbage}");
+    let note =
+        "1 file is not an export and was left out: cur/rank-2.csv (`rooflint inspect` says why)";
+    assert!(garbage.contains(note), "{garbage}");
+    std::fs::remove_file(at.join("cur/rank-2.csv")).unwrap();
+    let gone = gate();
+    let said = "rank-2.csv of base/ is missing in cur/, which has the other ranks";
+    assert!(gone.contains(said), "{gone}");
 }
