@@ -257,7 +257,9 @@ fn save(command: &Save, terminal: &Terminal) -> Result<(), Failure> {
                 format!("commit {commit}{}{from}\n", branch.unwrap_or_default())
             }
             (None, _) if has_earlier => {
-                "no commit is known of what was measured before; set it with --commit\n".to_owned()
+                "no commit is known: the runs were measured earlier, and the commit of today may be another; set it with \
+                 --commit\n"
+                    .to_owned()
             }
             (None, _) => "no commit is known: there is no git repository here, and neither \
                           GITHUB_SHA nor CI_COMMIT_SHA is set; set it with --commit\n"

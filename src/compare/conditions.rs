@@ -7,6 +7,7 @@ use super::lost::{cut_rank, lost_ranks, missing_ranks};
 use super::run::{Run, RunFile, RunKernel};
 use super::shared::RUNS_THAT_DRIFT;
 use crate::model::Profiler;
+use crate::plain::counted;
 use crate::units::change;
 
 /// Metrics that a sentence names.
@@ -26,7 +27,8 @@ pub(crate) fn cut_off(baseline: &[Run], current: &[Run]) -> Option<String> {
         if part.launches < least && unused(part) > most_unused {
             let Run { label, launches, .. } = part;
             return Some(format!(
-                "{label} has {launches} launches, the baseline has {least}, and {}{TRUNCATED}",
+                "{label} has {}, the baseline has {least}, and {}{TRUNCATED}",
+                counted(*launches, "launch", "launches"),
                 unusable(part)
             ));
         }
@@ -164,7 +166,8 @@ pub(super) fn doubts(baseline: &[Run], current: &[Run]) -> Vec<String> {
     for run in baseline.iter().filter(|run| run.launches < least && unused(run) > most_unused) {
         let Run { label, launches, .. } = run;
         doubts.push(format!(
-            "{label} of the baseline has {launches} launches, the current side has {least}, and {}{TRUNCATED}",
+            "{label} of the baseline has {}, the current side has {least}, and {}{TRUNCATED}",
+            counted(*launches, "launch", "launches"),
             unusable(run)
         ));
     }
@@ -394,6 +397,8 @@ mod tests {
             found.contains("has 3 launches, the baseline has 4, and 2 of its records"),
             "{found}"
         );
+        let single = cut_off(&side(4, 1), &side(1, 2)).unwrap();
+        assert!(single.contains("has 1 launch, the baseline has 4, and"), "{single}");
         let one = cut_off(&side(4, 0), &side(3, 1)).unwrap();
         let says = ", and 1 of its records or cells was unusable: truncated file?";
         assert!(one.ends_with(says), "{one}");

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::words;
 use crate::compare::{self, Run, weighted_median};
 use crate::units::digits;
 
@@ -310,8 +311,8 @@ fn differs(
     let launches = run.launches as f64 / other.launches.max(1) as f64;
     if (launches - 1.0).abs() > TIMED && unused(run) != unused(other) {
         return Some(format!(
-            "it has {} launches and {} records or cells that could not be used, {} has {} and {}",
-            run.launches,
+            "it has {} and {} records or cells that could not be used, {} has {} and {}",
+            words::of_launches(run.launches as f64),
             unused(run),
             other.label,
             other.launches,

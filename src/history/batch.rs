@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::moment::Moment;
 use super::store::Entry;
+use crate::plain::counted;
 
 /// Repeated runs of one commit on the same devices, or of one save if no commit is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +45,20 @@ impl<'a> Batch<'a> {
             }
             _ => false,
         }
+    }
+}
+
+/// Counts commits by whether each is known; where none is, the saves that stand for them.
+pub(crate) fn counted_commits(are_known: impl Iterator<Item = bool>) -> String {
+    let (mut all, mut known) = (0, 0);
+    for is_known in are_known {
+        all += 1;
+        known += u64::from(is_known);
+    }
+    match known {
+        _ if known == all => counted(all, "commit", "commits"),
+        0 => counted(all, "save", "saves"),
+        _ => counted(all, "commit or save", "commits or saves"),
     }
 }
 
@@ -110,5 +125,22 @@ mod tests {
         let sizes: Vec<usize> =
             batches(store.entries()).iter().map(|batch| batch.entries.len()).collect();
         assert_eq!(sizes, [3, 2, 1, 1, 1]);
+        let known = batches(store.entries()).into_iter().map(|batch| batch.commit().is_some());
+        assert_eq!(counted_commits(known), "5 commits or saves");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_called_a_commit() {
+        let of = |known: &[bool]| counted_commits(known.iter().copied());
+        for (known, expected) in [
+            (&[true, true][..], "2 commits"),
+            (&[true], "1 commit"),
+            (&[false], "1 save"),
+            (&[false, false], "2 saves"),
+            (&[false, true], "2 commits or saves"),
+            (&[], "0 commits"),
+        ] {
+            assert_eq!(of(known), expected, "{known:?}");
+        }
     }
 }

@@ -24,6 +24,7 @@ mod prune;
 mod store;
 mod trend;
 
+pub(crate) use batch::counted_commits;
 pub use batch::{Batch, batches};
 pub use change::{
     ChangePoint, Drift, ENOUGH, MAX_P, MIN_CHANGE, MIN_SIDE, MIN_STEP, Turns, WINDOW, turns,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::batch::{Batch, batches};
+use super::batch::{Batch, batches, counted_commits};
 use super::change::{ENOUGH, MIN_CHANGE, MIN_SIDE};
 use super::chosen::Filter;
 use super::distinct::distinct;
@@ -247,12 +247,10 @@ fn found(track: &Track<'_>, metric: TrendMetric, least: RelativeChange) -> Found
 fn notes(batches: &[Batch<'_>], metric: TrendMetric, other_devices: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if batches.len() < ENOUGH {
+        let commits = counted_commits(batches.iter().map(|batch| batch.commit().is_some()));
+        let is = if batches.len() == 1 { "is" } else { "are" };
         notes.push(format!(
-            "{} too few to find changes; at least {ENOUGH} are needed, {MIN_SIDE} on each side of a change",
-            match batches.len() {
-                1 => "1 commit is".to_owned(),
-                many => format!("{many} commits are"),
-            },
+            "{commits} {is} too few to find changes; at least {ENOUGH} are needed, {MIN_SIDE} on each side of a change"
         ));
     }
     if !other_devices.is_empty() {

@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use crate::model::{Head, Profile, Quantity};
+use crate::plain::counted;
 
 /// Leaves out copies among the tables of the file that was read last, whose launches start at row `before`. `tables` has
 /// the first row of each further table, and whether its launches are numbered. A note says how many launches they had.
@@ -50,7 +51,8 @@ pub(super) fn leave_out(
         let tables = if copies == 1 { "1 table repeats" } else { "tables repeat" };
         let number = if copies == 1 { String::new() } else { format!("{copies} ") };
         profile.check(format!(
-            "{path}: {number}{tables} an earlier one row for row ({launches} launches; counted once)"
+            "{path}: {number}{tables} an earlier one row for row ({}; counted once)",
+            counted(launches, "launch", "launches")
         ));
         profile.leave_out(&gone);
     }

@@ -53,9 +53,10 @@ pub(super) fn tell(profile: &mut Profile) {
     for (one, two, launches) in pairs.iter().take(NAMED) {
         let path = |at: usize| profile.sources[at].path.clone();
         let note = format!(
-            "{} and {} have {launches} launches each and the same time: both count; if they are of one run, give one of them",
+            "{} and {} have {} each and the same time: both count; if they are of one run, give one of them",
             path(*one),
-            path(*two)
+            path(*two),
+            counted(*launches, "launch", "launches")
         );
         profile.check(note);
     }

@@ -9,7 +9,9 @@ use super::document::{
 use super::view::{Style, count, factor, printable, si};
 use super::{Reported, pretty};
 use crate::compare::{Run, RunFile};
-use crate::history::{Batch, Entry, Filter, Moment, Store, Unreadable, batches, outliers};
+use crate::history::{
+    Batch, Entry, Filter, Moment, Store, Unreadable, batches, counted_commits, outliers,
+};
 use crate::json;
 use crate::table::guarded;
 use crate::units::median;
@@ -103,8 +105,8 @@ impl Reported for BaselineList<'_> {
         let all = batches(store.entries().iter().filter(|entry| filter.fits(entry)));
         let folder = printable(&store.folder().display().to_string());
         let runs = all.iter().map(|batch| batch.entries.len() as u64).sum();
-        let (runs, commits) =
-            (count(runs, "run", "runs"), count(all.len() as u64, "commit", "commits"));
+        let runs = count(runs, "run", "runs");
+        let commits = counted_commits(all.iter().map(|batch| batch.commit().is_some()));
         let mut document = Document::titled(format!("{folder}: {runs} of {commits}"));
         if all.is_empty() {
             document = Document::new(folder);

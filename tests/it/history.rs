@@ -302,7 +302,7 @@ fn what_is_saved_already_or_cannot_be_kept_is_refused() {
     assert_eq!(save(&["run.csv", "--name", "b"]).code, 0);
     let several = program(here, &[], &["trend"]);
     assert!(several.stderr.contains("several baselines: "), "{}", several.stderr);
-    assert!(done(here, &["trend", "--name", "b"]).contains("1 commit is too few"));
+    assert!(done(here, &["trend", "--name", "b"]).contains("1 save is too few"));
     // A saved run is a run like any other, and keeps its date.
     let document = done(here, &["baseline", "show", "default/", "--format", "json"]);
     std::fs::write(here.join("saved.json"), document).unwrap();

@@ -1,10 +1,11 @@
 //! A trend as a page: figures first, then its chart, the changes, and a row per commit.
 
 use super::{TrendReport, shown};
+use crate::history::counted_commits;
 use crate::report::Reported;
 use crate::report::formats::html;
 use crate::report::numbers::change;
-use crate::report::view::{MISSING, Style, count};
+use crate::report::view::{MISSING, Style};
 
 pub(super) fn page(report: &TrendReport<'_>, style: &Style) -> String {
     let document = report.document(style);
@@ -15,7 +16,7 @@ pub(super) fn page(report: &TrendReport<'_>, style: &Style) -> String {
 fn figures(report: &TrendReport<'_>) -> String {
     let trend = report.trend;
     let runs: usize = trend.points.iter().map(|point| point.entries.len()).sum();
-    let commits = count(trend.points.len() as u64, "commit", "commits");
+    let commits = counted_commits(trend.points.iter().map(|point| point.commit.is_some()));
     let mut text = html::figure("Runs", &runs.to_string(), &commits, "");
     if let Some(line) = trend.whole.as_ref().or_else(|| trend.kernels.first()) {
         let mut values = line.values.iter().flatten().map(|one| one.median);

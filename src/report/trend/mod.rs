@@ -95,7 +95,7 @@ impl Trend {
             self.name,
             self.devices.join(", "),
             count(runs as u64, "run", "runs"),
-            count(self.points.len() as u64, "commit", "commits"),
+            history::counted_commits(self.points.iter().map(|point| point.commit.is_some())),
         ))
     }
 
@@ -132,8 +132,10 @@ impl Trend {
         }
         let mut blocks = vec![Block::Table(rows)];
         if hidden > 0 {
-            let hidden = count(hidden as u64, "earlier commit", "earlier commits");
-            blocks.push(Block::Paragraph(format!("{hidden} not shown; CSV and JSON have all")));
+            let known = self.points.iter().take(hidden).map(|point| point.commit.is_some());
+            let hidden = history::counted_commits(known);
+            let text = format!("{hidden} before these not shown; CSV and JSON have all");
+            blocks.push(Block::Paragraph(text));
         }
         blocks
     }
@@ -227,11 +229,11 @@ impl Trend {
     }
 
     fn drift(&self, drift: &Drift, line: &Line) -> String {
-        let commits = line.values.iter().flatten().count();
+        let points = self.points.iter().zip(&line.values).filter(|(_, value)| value.is_some());
+        let commits = history::counted_commits(points.map(|(point, _)| point.commit.is_some()));
         format!(
-            "drifts by {} over {}, from {} to {}, {}; no step explains it better",
+            "drifts by {} over {commits}, from {} to {}, {}; no step explains it better",
             change(drift.change),
-            count(commits as u64, "commit", "commits"),
             shown(self.metric, drift.from),
             shown(self.metric, drift.to),
             probability(drift.p.get()),

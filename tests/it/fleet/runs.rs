@@ -198,6 +198,8 @@ fn a_nightly_table_is_a_history_and_each_run_a_baseline() {
     let trend: serde_json::Value = serde_json::from_str(&trend).unwrap();
     let points = trend["points"].as_array().unwrap();
     assert_eq!((points.len(), &points[0]["entries"][0]), (6, &"2026-11-01".into()));
+    // No commit is known of them.
+    assert!(done(&["trend", &text(&launches)]).contains(": 6 runs of 6 saves, "));
     let [change] = &**trend["whole"]["changes"].as_array().unwrap() else { panic!("{trend}") };
     assert_eq!(change["point"], 3);
     let (now, before) = (launches.join("run=2026-11-06"), launches.join("run=2026-11-01"));

@@ -4,6 +4,7 @@ use super::database::{AGAIN, Database, Failure, STRINGS, integer, text};
 use super::{calls, kernels};
 use crate::ingest::{IngestError, Reading};
 use crate::model::printable;
+use crate::plain::counted;
 
 /// The table of launches of whole CUDA graphs.
 pub(super) const GRAPHS: &str = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
@@ -46,7 +47,8 @@ pub(super) fn kernels(database: &Database, reading: &Reading<'_>) -> Result<Inge
     let (why, help) = if graphs > 0 {
         (
             format!(
-                "all kernels ran in CUDA graphs, which were traced as a whole ({graphs} launches)"
+                "all kernels ran in CUDA graphs, which were traced as a whole ({})",
+                counted(graphs, "launch", "launches")
             ),
             "trace their kernels: nsys profile --cuda-graph-trace=node -o run APP",
         )
