@@ -271,6 +271,61 @@ pub(crate) fn distance(one: &str, two: &str) -> usize {
     if one == two { 0 } else { lengths[0].max(lengths[1]) }
 }
 
+/// Stands for the `*` of a pointer, which is not a wildcard.
+pub(crate) const POINTER: &str = "\0";
+
+/// A pattern whose parameters have pointers, with these marked; `None` for all others. In `void scale(float*)` the `*` is
+/// a pointer, or the pattern would be that of `void scale(float*, float*)`, too; in `scale(*)`, `scale(int, *)` and
+/// `sc*(float*)` the first one is a wildcard.
+pub(crate) fn with_pointers(pattern: &str) -> Option<String> {
+    let inside = pattern.strip_suffix(')')?;
+    let mut depth = 1_u32;
+    let open = inside.rfind(|c| {
+        depth = depth + u32::from(c == ')') - u32::from(c == '(');
+        depth == 0
+    })?;
+    let (before, parameters) = pattern.split_at(open + 1);
+    let mut marked = before.to_owned();
+    let mut characters = parameters.chars().peekable();
+    let mut last = '(';
+    while let Some(character) = characters.next() {
+        let is_type = last.is_alphanumeric() || matches!(last, '_' | '>' | '\0');
+        let is_end = matches!(characters.peek(), Some(')' | ',' | '*' | '&' | ' '));
+        if character == '*' && is_type && is_end {
+            marked.push_str(POINTER);
+            last = '\0';
+            continue;
+        }
+        marked.push(character);
+        if character != ' ' {
+            last = character;
+        }
+    }
+    marked.contains(POINTER).then_some(marked)
+}
+
+/// Returns `true` if a text equals a pattern or matches it, where `*` matches anything.
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+    let Some((first, pattern)) = pattern.split_once('*') else { return pattern == text };
+    let (middle, last) = pattern.rsplit_once('*').unwrap_or(("", pattern));
+    // Both ends rule most names out.
+    let ends = text.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
+    let Some(mut rest) = ends else { return false };
+    for part in middle.split('*') {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
+}
+
+/// Returns `true` if a text fits a pattern, where the `*` of a pointer among parameters is not a wildcard.
+pub(crate) fn fits_name(pattern: &str, text: &str) -> bool {
+    match with_pointers(pattern) {
+        Some(pattern) => fits(&pattern, &text.replace('*', POINTER)),
+        None => fits(pattern, text),
+    }
+}
+
 /// Asks for the known word that was probably meant, such as `did you mean "tail-effect"? `, before what else can be done;
 /// empty where none is like it.
 pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {

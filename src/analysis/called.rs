@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use crate::model::KernelName;
-use crate::plain;
+use crate::plain::{self, POINTER, fits, with_pointers};
 
 /// Folds a text for searching: lower case, with `x` for `×`.
 pub(super) fn folded(text: &str) -> String {
@@ -67,39 +67,6 @@ impl<'a> Called<'a> {
     }
 }
 
-/// Stands for the `*` of a pointer, which is not a wildcard.
-const POINTER: &str = "\0";
-
-/// A pattern whose parameters have pointers, with these marked; `None` for all others. In `void scale(float*)` the `*` is
-/// a pointer, or the pattern would be that of `void scale(float*, float*)`, too; in `scale(*)`, `scale(int, *)` and
-/// `sc*(float*)` the first one is a wildcard.
-fn with_pointers(pattern: &str) -> Option<String> {
-    let inside = pattern.strip_suffix(')')?;
-    let mut depth = 1_u32;
-    let open = inside.rfind(|c| {
-        depth = depth + u32::from(c == ')') - u32::from(c == '(');
-        depth == 0
-    })?;
-    let (before, parameters) = pattern.split_at(open + 1);
-    let mut marked = before.to_owned();
-    let mut characters = parameters.chars().peekable();
-    let mut last = '(';
-    while let Some(character) = characters.next() {
-        let is_type = last.is_alphanumeric() || matches!(last, '_' | '>' | '\0');
-        let is_end = matches!(characters.peek(), Some(')' | ',' | '*' | '&' | ' '));
-        if character == '*' && is_type && is_end {
-            marked.push_str(POINTER);
-            last = '\0';
-            continue;
-        }
-        marked.push(character);
-        if character != ' ' {
-            last = character;
-        }
-    }
-    marked.contains(POINTER).then_some(marked)
-}
-
 /// Converts type names of older reports, which policies may contain, to the current spelling.
 fn respelled(pattern: &str) -> Cow<'_, str> {
     const OLD: [&str; 3] = ["bfloat16_t", "bfloat16", "BFloat16"];
@@ -109,23 +76,10 @@ fn respelled(pattern: &str) -> Cow<'_, str> {
     OLD.iter().fold(pattern.to_owned(), |text, old| text.replace(old, "bf16")).into()
 }
 
-/// Returns `true` if a text equals a pattern or matches it, where `*` matches anything.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
-    let Some((first, pattern)) = pattern.split_once('*') else { return pattern == text };
-    let (middle, last) = pattern.rsplit_once('*').unwrap_or(("", pattern));
-    // Both ends rule most names out.
-    let ends = text.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
-    let Some(mut rest) = ends else { return false };
-    for part in middle.split('*') {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{fits, is_called, meant};
+    use super::{is_called, meant};
+    use crate::plain::fits;
 
     #[test]
     fn names_are_those_of_the_export_and_those_that_are_shown() {

@@ -51,6 +51,7 @@ mod what_if;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub(crate) use crate::plain::fits;
 #[cfg(feature = "gate")]
 pub(crate) use crate::roofline::formula::least_headroom;
 pub use advice::{AdviceSpeedup, KernelAdvice};
@@ -58,7 +59,7 @@ pub use algorithmic::{ClosedForm, ClosedFormError};
 use beside::Beside;
 #[cfg(feature = "gate")]
 pub(crate) use called::Called;
-pub(crate) use called::{fits, is_called, meant};
+pub(crate) use called::{is_called, meant};
 pub use columns::{Column, Columns, Place, Row};
 pub use confidence::Confidence;
 pub use design::Spare;

@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer as _, Error as _, IgnoredAny, MapA
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
-use super::LeftOut;
+use super::filtered::LeftOut;
 use super::header::lacks;
 use super::mapping::Mapping;
 use super::table::Table;
@@ -76,7 +76,7 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftO
         return Err(stopped.unwrap_or_else(|| damaged(rows.reading, &error, &rows.lines)));
     }
     let Rows { reading, table, .. } = rows;
-    Ok(table.and_then(|table| table.end(reading, None)))
+    Ok(table.map(|table| table.end(reading, LeftOut::default())).unwrap_or_default())
 }
 
 struct Rows<'r, 'p, 'm> {

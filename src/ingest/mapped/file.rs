@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use crate::json;
@@ -57,18 +57,45 @@ pub(super) struct File {
 pub(super) struct RowFilters {
     /// Only rows with these texts are kernels.
     #[serde(default)]
-    pub(super) only: BTreeMap<String, Texts>,
+    #[schemars(with = "BTreeMap<String, Texts>")]
+    pub(super) only: BTreeMap<Spanned<String>, Texts>,
     /// Rows with these texts are not kernels.
     #[serde(default)]
-    pub(super) leave_out: BTreeMap<String, Texts>,
+    #[schemars(with = "BTreeMap<String, Texts>")]
+    pub(super) leave_out: BTreeMap<Spanned<String>, Texts>,
 }
 
-/// A text or several of them; a `*` at the end stands for any ending.
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a text such as \"KERNEL\", or an array of texts")]
+/// A text or several of them; a `*` stands for any characters.
+#[derive(JsonSchema)]
+#[serde(untagged)]
 pub(super) enum Texts {
     One(String),
     Many(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextsVisitor)
+    }
+}
+
+/// Unlike an untagged enum, it says what was found.
+struct TextsVisitor;
+
+impl<'de> Visitor<'de> for TextsVisitor {
+    type Value = Texts;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text such as \"KERNEL\", or an array of texts")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Texts, E> {
+        Ok(Texts::One(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, texts: A) -> Result<Texts, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(texts)).map(Texts::Many)
+    }
 }
 
 impl Texts {
@@ -142,15 +169,49 @@ pub(super) struct InstantCell {
 }
 
 /// A column, three columns for x, y and z, or either of them with what it counts.
-#[derive(Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "a column, three columns such as [\"x\", \"y\", \"z\"], or { columns = [\"x\", \"y\", \"z\"], unit = \"threads\" }"
-)]
+#[derive(JsonSchema)]
+#[serde(untagged)]
 pub(super) enum ExtentCell {
     One(String),
     Three([String; 3]),
     Counted(CountedExtent),
+}
+
+impl<'de> Deserialize<'de> for ExtentCell {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ExtentVisitor)
+    }
+}
+
+/// Unlike an untagged enum, it says what was found.
+struct ExtentVisitor;
+
+impl<'de> Visitor<'de> for ExtentVisitor {
+    type Value = ExtentCell;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a column, three columns such as [\"x\", \"y\", \"z\"], or { columns = [\"x\", \"y\", \"z\"], unit = \"threads\" }",
+        )
+    }
+
+    fn visit_str<E: Error>(self, column: &str) -> Result<ExtentCell, E> {
+        Ok(ExtentCell::One(column.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, columns: A) -> Result<ExtentCell, A::Error> {
+        let columns: Vec<String> = Vec::deserialize(SeqAccessDeserializer::new(columns))?;
+        <[String; 3]>::try_from(columns).map(ExtentCell::Three).map_err(|columns| {
+            let (number, found) = (columns.len(), columns.join(", "));
+            A::Error::custom(format!(
+                "three columns are needed, for x, y and z; found {number}: {found:?}"
+            ))
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExtentCell, A::Error> {
+        CountedExtent::deserialize(MapAccessDeserializer::new(map)).map(ExtentCell::Counted)
+    }
 }
 
 /// Columns with what they count.

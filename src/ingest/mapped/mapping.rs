@@ -1,9 +1,11 @@
 //! What a mapping says: which column is which quantity, in which unit, and how it came about.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 
 use crate::ingest::decimal::{Content, DecimalSign};
 use crate::model::{Origin, OriginKind, Quantity};
+use crate::plain::{fits, fits_name};
 
 /// Whether a title of a table is this column. The sign for micro has two code points and a common replacement.
 pub(in crate::ingest) fn is_titled(title: &str, column: &str) -> bool {
@@ -188,20 +190,37 @@ pub(super) struct Filter {
     pub(super) texts: Vec<String>,
     /// Whether rows with such a text are the ones that stay.
     pub(super) only: bool,
+    /// The line of the mapping, counted from 1.
+    pub(super) line: usize,
 }
 
 impl Filter {
-    /// Whether a row with this text is left out.
-    pub(super) fn leaves_out(&self, text: &[u8]) -> bool {
-        self.texts.iter().any(|known| fits(known, text)) != self.only
+    /// Whether a row with this text has one of the filter's.
+    pub(super) fn fits(&self, text: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(text);
+        self.texts.iter().any(|known| *known == text || fits_name(known, &text))
     }
 }
 
-/// Whether a text is this one; a `*` at the end stands for any ending.
-fn fits(known: &str, text: &[u8]) -> bool {
-    match known.strip_suffix('*') {
-        Some(beginning) => text.starts_with(beginning.as_bytes()),
-        None => text == known.as_bytes(),
+/// As in the mapping: `only = { kind = "KERNEL" }`.
+impl fmt::Display for Filter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// So many texts are shown.
+        const SHOWN: usize = 3;
+        let is_bare = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        let column = match &self.column {
+            column if !column.is_empty() && column.chars().all(is_bare) => column.clone(),
+            column => format!("{column:?}"),
+        };
+        let texts: Vec<String> =
+            self.texts.iter().take(SHOWN).map(|text| format!("{text:?}")).collect();
+        let more = if self.texts.len() > SHOWN { ", …" } else { "" };
+        let texts = match texts.as_slice() {
+            [one] => one.clone(),
+            several => format!("[{}{more}]", several.join(", ")),
+        };
+        let key = if self.only { "only" } else { "leave_out" };
+        write!(formatter, "{key} = {{ {column} = {texts} }}")
     }
 }
 
@@ -217,7 +236,9 @@ pub(super) struct Plain {
 impl Mapping {
     /// The same, wherever it lies.
     pub(in crate::ingest) fn without_path(&self) -> Self {
-        Self { path: String::new(), ..self.clone() }
+        let at_no_line = |filter: &Filter| Filter { line: 0, ..filter.clone() };
+        let filters = self.filters.iter().map(at_no_line).collect();
+        Self { path: String::new(), filters, ..self.clone() }
     }
 
     /// This mapping with the quantities of another: of those in both, its own if `own_first`, else the other's.
@@ -296,7 +317,7 @@ impl Mapping {
 
     /// Whether a table may lack this column: never those of kernel and time, so that `*` leaves what tells a header.
     pub(super) fn is_optional(&self, column: &str) -> bool {
-        let is_listed = self.optional.iter().any(|known| fits(known, column.as_bytes()));
+        let is_listed = self.optional.iter().any(|known| fits(known, column));
         is_listed && !self.needed().contains(&column)
     }
 }

@@ -14,7 +14,7 @@
 //!
 //! [rows]
 //! only = { kind = "KERNEL" }         # other rows are left out and counted
-//! leave_out = { name = ["[CUDA *"] } # `*` stands for any ending
+//! leave_out = { name = ["[CUDA *"] } # `*` stands for any characters
 //!
 //! [columns]
 //! kernel = "name"                                  # needed
@@ -49,6 +49,7 @@ mod counters;
 mod data_table;
 mod evidence;
 mod file;
+mod filtered;
 mod header;
 mod mapping;
 mod pivot;
@@ -71,6 +72,7 @@ pub use suggest::suggest_map;
 
 use counters::Counters;
 use evidence::evidence;
+use filtered::LeftOut;
 use header::header;
 use table::Table;
 
@@ -109,28 +111,14 @@ pub(super) fn read_as_known(
         reading.source.clues.push(clue.to_owned());
         reading.source.sums = true;
     }
-    let Some((rows, example)) = left_out else { return Ok(()) };
-    if reading.source.launches == before {
-        return Err(reading
-            .error(format!("no row is a kernel: {rows} rows such as {example:?} are left out"))
-            .help("use the profiler's export of kernels"));
-    }
-    let rows = if rows == 1 {
-        "1 row that is not a kernel is".to_owned()
-    } else {
-        format!("{rows} rows that are not kernels are")
-    };
-    reading.source.clues.push(format!("{rows} left out, such as {example:?}"));
-    Ok(())
+    let has_launches = reading.source.launches > before;
+    left_out.say(reading, mapping, has_launches)
 }
 
 /// Whether the sample begins as JSON does.
 fn is_json(sample: &Sample) -> bool {
     sample.text().trim_start().starts_with(['{', '['])
 }
-
-/// Rows that were left out: how many, and the text that one of them has in the column that decided.
-type LeftOut = Option<(u64, String)>;
 
 /// The mapping of whose columns a table has most; of equals the first.
 fn fullest<'a>(mappings: &'a [Mapping], titles: &[String]) -> Option<&'a Mapping> {
@@ -159,7 +147,7 @@ fn read_csv<'a>(
     let mut table = Table::new(reading, mapping, &header, numerals);
     let mut counters = counters_of(&header);
     let mut rows = Rows::new(reading, Quotes::Doubled, mapping.delimiter, header.len());
-    let mut left_out = None;
+    let mut left_out = LeftOut::default();
     while let Some(found) = rows.next(reading)? {
         if found != Found::Blank
             && let Some(header) = table.header(rows.row())
@@ -422,7 +410,10 @@ mod tests {
         );
         assert_eq!(source.skips.first[0].reason, "ends before it starts");
         let only = "Kind,Agent,Name,Begin,End,Wx,Wy,Wz,Gx,Gy,Gz\nMEMORY_COPY,1,c,1,2,1,1,1,1,1,1\n";
-        assert!(read(only, AMD).unwrap_err().starts_with("table.csv: no row is a kernel: 1 rows"));
+        let error = read(only, AMD).unwrap_err();
+        let says = "table.csv: no row is a kernel: only = { Kind = \"KERNEL_DISPATCH\" } of map.toml:3 leaves out 1 row, \
+                    where \"Kind\" is \"MEMORY_COPY\"";
+        assert!(error.starts_with(says), "{error}");
     }
 
     /// A sum over channels that the table lacks need not be optional where each of its channels is there.
@@ -510,6 +501,49 @@ mod tests {
         let (_, origin) = profile.launch(0).get(Quantity::DramBytes).unwrap();
         assert_eq!((origin.kind, origin.low, origin.high), (OriginKind::Algorithmic, 0.1, 3.0));
         assert_eq!(origin.formula, "r + w");
+    }
+
+    /// The keys of `devices` are what the column has.
+    #[test]
+    fn a_device_that_the_mapping_does_not_name_is_pointed_out() {
+        let map = |key| {
+            format!("devices = {{ {key} = 'AMD Instinct MI300X' }}\n{NEEDED}device = 'gpu'\n")
+        };
+        let csv = "name,dur,gpu\na,1,0\nb,2,0\nc,3,2\n";
+        let notes = read(csv, &map(1)).unwrap().notes;
+        let says = "table.csv: the column \"gpu\" has \"0\", and `devices` of map.toml names only \"1\": this GPU has \
+                    no name";
+        assert!(notes.len() == 1 && notes[0].ends_with(says), "{notes:?}");
+        assert_eq!(read("name,dur,gpu\na,1,0\n", &map(0)).unwrap().notes, [""; 0]);
+    }
+
+    /// Nanoseconds that the mapping takes for seconds.
+    #[test]
+    fn launches_that_take_minutes_are_pointed_out() {
+        let map = NEEDED.replace("'us'", "'s'");
+        let profile = read("name,dur\na,1000\nb,6000\nc,99\n", &map).unwrap();
+        let says = "2 rows have launches longer than 100 s, the first of 1000 s: check the unit of the time in map.toml";
+        assert!(profile.notes[0].contains(says), "{:?}", profile.notes);
+        // Of a row that stands for several, the mean.
+        let map = format!("{map}launches = {{ column = 'n', values = 'total' }}\n");
+        assert_eq!(read("name,dur,n\na,1000,100\n", &map).unwrap().notes, [""; 0]);
+    }
+
+    /// 45 of a column without a unit are not 4500%.
+    #[test]
+    fn a_share_above_all_is_skipped() {
+        let map = format!(
+            "{NEEDED}[quantities]\nachieved_occupancy = {{ column = 'occ', unit = '%' }}\nwaves_per_sm = {{ column = 'w', unit = '1' }}\n"
+        );
+        let profile = read("name,dur,occ,w\na,1,250,250\nb,1,100.5,1\n", &map).unwrap();
+        let of = |row: usize, quantity| profile.launch(row).value(quantity);
+        assert_eq!(of(0, Quantity::AchievedOccupancy), None);
+        assert_eq!(of(0, Quantity::Waves), Some(250.0));
+        assert!(of(1, Quantity::AchievedOccupancy).is_some());
+        let skips = &profile.sources[0].skips;
+        assert_eq!((skips.count, skips.first[0].reason.as_str()), (1, "more than 100%"));
+        let bare = map.replace("'%'", "'1'");
+        assert_eq!(read("name,dur,occ,w\na,1,45,2\n", &bare).unwrap().sources[0].skips.count, 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::counters::Passes;
+use super::filtered::LeftOut;
 use super::fullest;
 use super::mapping::Mapping;
 use super::table::Table;
@@ -271,7 +272,7 @@ impl<'a> Pivot<'a> {
                 passes.add(cells.get(fixed.len()).copied(), at, counters);
             }
         }
-        table.end(reading, None);
+        table.end(reading, LeftOut::default());
         passes.end(reading, long.mappings, &counters, |process| {
             unused_of.get(&process).into_iter().flatten().cloned().collect()
         });

@@ -11,8 +11,8 @@ use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, V
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
-use super::LeftOut;
 use super::evidence::numeric;
+use super::filtered::LeftOut;
 use super::header::missing;
 use super::mapping::Mapping;
 use super::table::Table;
@@ -74,7 +74,7 @@ pub(super) fn read(reading: &mut Reading<'_>, mapping: &Mapping) -> Result<LeftO
             .error(format!("quoted numbers have a decimal comma, such as {cell:?}"))
             .help("add --decimal-sign comma; in a mapping: decimal = \",\""));
     }
-    Ok(table.end(reading, None))
+    Ok(table.end(reading, LeftOut::default()))
 }
 
 struct Records<'r, 'p, 'm> {

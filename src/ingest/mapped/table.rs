@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::mapping::{Filter, Instant, Mapping, Time, Value};
+use super::filtered::{Filters, LeftOut};
+use super::is_titled;
+use super::mapping::{Instant, Mapping, Time, Value};
 use super::shape::ShapeAt;
-use super::units::{Units, exactly, with_unit};
-use super::{LeftOut, is_titled};
+use super::units::{Units, exactly, is_share, with_unit};
 use crate::ingest::numbered::{UNNUMBERED, are_numbered};
 use crate::ingest::numerals::is_missing;
 use crate::ingest::products::{is_product, lacks_products};
@@ -15,6 +16,13 @@ use crate::ingest::total_rows::is_of_sum;
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{DeviceHint, Head, HintId, Origin, OriginId, OriginKind, Quantity, Values};
 use crate::plain::counted;
+use crate::units::si;
+
+/// Kernels take less time, in seconds: a longer one is what a mistaken unit makes.
+const LONGEST: f64 = 100.0;
+
+/// No share is larger: rates over peaks that are rounded are a little above 1.
+const MOST_OF_ALL: f64 = 1.05;
 
 /// A table being turned into launches.
 pub(super) struct Table<'a> {
@@ -38,17 +46,19 @@ pub(super) struct Table<'a> {
     id: Option<usize>,
     /// Whether launches have numbers, as the sample or an earlier one shows.
     has_numbers: bool,
-    filters: Vec<(usize, &'a Filter)>,
-    left_out: LeftOut,
+    filters: Filters<'a>,
     /// Rows whose names are those of sums over other rows, and the first of these names.
     sums: Option<(u64, String)>,
     /// Rows whose start and end leave no time, and the first such start.
     lengthless: Option<(u64, String)>,
+    /// Rows whose launches take longer than any kernel should, and the time of the first.
+    long: Option<(u64, f64)>,
     /// The number of the first row of each text, of rows that stand for several launches.
     pub(super) alike: HashMap<u64, u32>,
     /// Picoseconds of one in the last place of its starts and ends, where that is known.
     finest: Option<u128>,
     hints: Vec<(Vec<u8>, HintId)>,
+    is_unnamed_said: bool,
     /// Columns in use, where they are, and how many launches have a value there.
     filled: Vec<(&'a str, usize, u64)>,
     read: Values,
@@ -176,17 +186,14 @@ impl<'a> Table<'a> {
             id: optional(&mapping.plain.id),
             has_numbers: optional(&mapping.plain.id)
                 .is_some_and(|at| are_numbered(reading, titles, at, mapping.delimiter)),
-            filters: mapping
-                .filters
-                .iter()
-                .filter_map(|filter| Some((found(&filter.column)?, filter)))
-                .collect(),
-            left_out: None,
+            filters: Filters::new(mapping, found),
             sums: None,
             lengthless: None,
+            long: None,
             alike: HashMap::new(),
             finest: None,
             hints: Vec::new(),
+            is_unnamed_said: false,
             filled: known.filter_map(|column| Some((column, found(column)?, 0))).collect(),
             read: Values::default(),
             lacks_products,
@@ -227,6 +234,13 @@ impl<'a> Table<'a> {
                 "{rows} no time: start and end are equal, or rounded as a spreadsheet leaves them ({start}); use the file as the profiler wrote it"
             ));
         }
+        if let Some((rows, seconds)) = self.long.filter(|_| !self.mapping.is_built_in) {
+            let (rows, most) = (counted(rows, "row has", "rows have"), si(LONGEST, "s"));
+            let (first, path) = (si(seconds, "s"), &self.mapping.path);
+            reading.check(&format!(
+                "{rows} launches longer than {most}, the first of {first}: check the unit of the time in {path}"
+            ));
+        }
         if let Some((rows, name)) = &self.sums {
             let many = counted(
                 *rows,
@@ -235,10 +249,7 @@ impl<'a> Table<'a> {
             );
             reading.check(&format!("{many} ({name:?}); a filter of the mapping leaves them out"));
         }
-        match (before, self.left_out) {
-            (Some((one, text)), Some((more, _))) => Some((one + more, text)),
-            (one, more) => one.or(more),
-        }
+        self.filters.end(before)
     }
 
     /// Adds the launch of a row.
@@ -251,10 +262,7 @@ impl<'a> Table<'a> {
         row: &Row,
     ) -> Result<(), IngestError> {
         reading.source.rows += 1;
-        let filtered = self.filters.iter().find(|(at, filter)| filter.leaves_out(row.cell(*at)));
-        if let Some((at, _)) = filtered {
-            let text = || (0, row.text(*at));
-            self.left_out.get_or_insert_with(text).0 += 1;
+        if self.filters.leave_out(row) {
             return Ok(());
         }
         let name = unquoted(row.cell(self.kernel));
@@ -356,6 +364,9 @@ impl<'a> Table<'a> {
                 let seconds = if self.totals { seconds / f64::from(count) } else { seconds };
                 // A launch takes time: 0 is what a lost measurement looks like.
                 if seconds > 0.0 {
+                    if seconds > LONGEST {
+                        self.long.get_or_insert((0, seconds)).0 += 1;
+                    }
                     self.read.set(Quantity::Duration, seconds, self.time_origin);
                 }
                 Ok(true)
@@ -477,6 +488,9 @@ impl<'a> Table<'a> {
         }
         match terms {
             [(_, at), ..] if sum < 0.0 => Err((*at, "the sum that it is part of is negative")),
+            [(_, at), ..] if sum * value.scale > MOST_OF_ALL && is_share(value.quantity) => {
+                Err((*at, "more than 100%"))
+            }
             _ => Ok(Some(sum)),
         }
     }
@@ -550,9 +564,26 @@ impl<'a> Table<'a> {
             hint.name = Some(said);
             hint.name_from.clone_from(&self.mapping.plain.device);
         }
+        if let (Some(ordinal), None) = (&hint.ordinal, &hint.name)
+            && !std::mem::replace(&mut self.is_unnamed_said, true)
+        {
+            self.say_unnamed(reading, ordinal);
+        }
         let id = reading.hint(hint);
         self.hints.push((text.to_vec(), id));
         id
+    }
+
+    /// Says that the mapping names devices, and not this one.
+    fn say_unnamed(&self, reading: &mut Reading<'_>, ordinal: &str) {
+        let known: Vec<String> =
+            self.mapping.devices.keys().map(|key| format!("{key:?}")).collect();
+        if let (Some(column), false) = (&self.mapping.plain.device, known.is_empty()) {
+            let (path, known) = (&self.mapping.path, known.join(", "));
+            reading.check(&format!(
+                "the column {column:?} has {ordinal:?}, and `devices` of {path} names only {known}: this GPU has no name"
+            ));
+        }
     }
 }
 

@@ -79,6 +79,20 @@ impl Units {
     }
 }
 
+/// Whether a quantity is a share of a whole or of a peak, which is at most 1; counts and ratios have no such bound.
+pub(super) fn is_share(quantity: Quantity) -> bool {
+    const BEGINNINGS: [&str; 2] = ["stall_", "pipe_"];
+    const ENDINGS: [&str; 6] =
+        ["_share", "_occupancy", "_throughput", "_hit_rate", "_active", "_efficiency"];
+    // The compressor may be given more than memory moves.
+    if quantity.unit() != "1" || quantity == Quantity::CompressionInputShare {
+        return false;
+    }
+    let column = quantity.column();
+    BEGINNINGS.iter().any(|start| column.starts_with(start))
+        || ENDINGS.iter().any(|end| column.ends_with(end))
+}
+
 /// The number of a cell that has its own unit behind it, and the unit: `1.5ms`, `45 %`.
 pub(super) fn with_unit(cell: &[u8]) -> Option<(&str, &str)> {
     let text = str::from_utf8(cell).ok()?.trim();

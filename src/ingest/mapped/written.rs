@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 
-use super::file::{Cell, Counted, ExtentCell, File, InstantCell, Kind, RowValues, TimeCell};
+use super::file::{Cell, Counted, ExtentCell, File, InstantCell, Kind, RowValues, Texts, TimeCell};
 use super::mapping::{Extent, Filter, Instant, Launches, Mapping, Plain, Time, Value};
 use super::units::{Units, picosecond_digits};
 use crate::ingest::IngestError;
@@ -78,8 +78,9 @@ impl Mapping {
             (None, Time::Column(_)) => None,
         };
         let filter = |only| {
-            move |(column, texts): (String, super::file::Texts)| Filter {
-                column,
+            move |(column, texts): (Spanned<String>, Texts)| Filter {
+                line: plain::place(text, column.span().start).0,
+                column: column.into_inner(),
                 texts: texts.all(),
                 only,
             }
@@ -384,6 +385,19 @@ mod tests {
             (
                 &format!("{NEEDED}grid = {{ columns = ['x', 'y'], unit = 'threads' }}\n"),
                 "map.toml: a grid or block has one column or three, not 2",
+            ),
+            (
+                &format!("{NEEDED}block = 5\n"),
+                "map.toml:4:9: expected a column, three columns such as [\"x\", \"y\", \"z\"], or { columns = \
+                 [\"x\", \"y\", \"z\"], unit = \"threads\" }, found the number 5",
+            ),
+            (
+                &format!("{NEEDED}block = ['x', 'y']\n"),
+                "map.toml:4:9: three columns are needed, for x, y and z; found 2: \"x, y\"",
+            ),
+            (
+                &format!("{NEEDED}[rows]\nonly = {{ kind = 5 }}\n"),
+                "map.toml:5:17: expected a text such as \"KERNEL\", or an array of texts, found the number 5",
             ),
             (&format!("delimiter = 'tab'\n{NEEDED}"), "map.toml:1:13: the delimiter must be a tab"),
             (&format!("gpu = 'H100'\n{NEEDED}"), "map.toml:1:1: unknown key \"gpu\""),
