@@ -40,12 +40,10 @@ pub fn explain(profile: &Profile, analysis: &Analysis, kernel: &Kernel) -> Expla
     let device = &analysis.devices[kernel.device];
     let roofs = &device.roofs;
     let name = device.name();
-    let own =
-        device.device.as_ref().is_some_and(|device| device.provenance == Provenance::Attributes);
-    let figure = if own {
-        "from the device attributes in the export".to_owned()
-    } else {
-        format!("catalog figure of {name}")
+    let figure = match device.device.as_ref().map(|device| &device.provenance) {
+        Some(Provenance::Attributes) => "from the device attributes in the export".to_owned(),
+        Some(Provenance::UserFile(path)) => format!("figure of {name} in the device file {path}"),
+        Some(Provenance::Builtin) | None => format!("catalog figure of {name}"),
     };
     let words = |from: From| match from {
         From::Profile => "from the profile, at the clock it ran at".to_owned(),

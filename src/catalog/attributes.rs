@@ -9,7 +9,7 @@ use super::observed::Observed;
 use super::rates;
 use crate::model::{DeviceHint, Pipe};
 use crate::roofline;
-use crate::units::{BytesPerSecond, Hertz};
+use crate::units::{BytesPerSecond, Hertz, digits};
 
 /// Compute capabilities of chips that share the host's memory: their drivers report a memory clock
 /// of zero (Thor) or the data rate itself (GB10), so no bandwidth follows from it.
@@ -110,7 +110,7 @@ impl Device {
     /// Returns where the launches contradict this entry.
     fn seen_otherwise(&self, hint: &DeviceHint, observed: &Observed) -> Vec<String> {
         let mut found = Vec::new();
-        let giga = |rate: BytesPerSecond| rate.get() / 1e9;
+        let giga = |rate: BytesPerSecond| digits(rate.get() / 1e9);
         if let Some(listed) = self.memory.bandwidth.as_ref().map(|figure| figure.value) {
             let derived = observed.dram.filter(|peak| peak.is_steady() && peak.is_whole());
             let derived = derived.map(|peak| peak.value);
@@ -125,9 +125,10 @@ impl Device {
             let beyond = listed * (1.0 + SEEN_TOLERANCE);
             if let Some(derived) = derived.filter(off) {
                 found.push(format!(
-                    "the export's rates and percentages of peak imply a memory bandwidth of {:.0} \
-                     GB/s, the catalog says {:.0} GB/s for {}",
+                    "the export's rates and percentages of peak imply a memory bandwidth of {} \
+                     GB/s, {} says {} GB/s for {}",
                     giga(derived),
+                    self.listed_in(),
                     giga(listed),
                     self.name
                 ));
@@ -135,9 +136,10 @@ impl Device {
                 && least > beyond
             {
                 found.push(format!(
-                    "the export's rates and percentages of peak imply a memory bandwidth of at least {:.0} \
-                     GB/s, the catalog says {:.0} GB/s for {}",
+                    "the export's rates and percentages of peak imply a memory bandwidth of at least {} \
+                     GB/s, {} says {} GB/s for {}",
                     giga(least),
+                    self.listed_in(),
                     giga(listed),
                     self.name
                 ));
@@ -145,7 +147,7 @@ impl Device {
                 && rate > beyond
             {
                 found.push(format!(
-                    "launches moved up to {:.0} GB/s, more than the {:.0} GB/s of {}",
+                    "launches moved up to {} GB/s, more than the {} GB/s of {}",
                     giga(rate),
                     giga(listed),
                     self.name
@@ -156,9 +158,9 @@ impl Device {
             && seen > highest * (1.0 + SEEN_TOLERANCE)
         {
             found.push(format!(
-                "launches ran at {:.0} MHz, more than the {:.0} MHz that {} reaches",
-                seen.get() / 1e6,
-                highest.get() / 1e6,
+                "launches ran at {} MHz, more than the {} MHz that {} reaches",
+                digits(seen.get() / 1e6),
+                digits(highest.get() / 1e6),
                 self.name
             ));
         }
@@ -172,7 +174,8 @@ impl Device {
             && exported != listed
         {
             found.push(format!(
-                "the export says compute capability {exported}, the catalog {listed} for {}",
+                "the export says compute capability {exported}, {} {listed} for {}",
+                self.listed_in(),
                 self.name
             ));
         }
@@ -181,8 +184,9 @@ impl Device {
             && exported != listed
         {
             found.push(format!(
-                "the export says {exported} {}, the catalog {listed} for {}",
+                "the export says {exported} {}, {} {listed} for {}",
                 self.units_label(),
+                self.listed_in(),
                 self.name
             ));
         }
@@ -191,9 +195,10 @@ impl Device {
             && !self.allows(exported)
         {
             found.push(format!(
-                "the export says a maximum SM clock of {:.0} MHz, the catalog {:.0} MHz for {}",
-                exported.get() / 1e6,
-                clock.value.get() / 1e6,
+                "the export says a maximum SM clock of {} MHz, {} {} MHz for {}",
+                digits(exported.get() / 1e6),
+                self.listed_in(),
+                digits(clock.value.get() / 1e6),
                 self.name
             ));
         }
@@ -202,10 +207,10 @@ impl Device {
             && apart(exported / listed.value)
         {
             found.push(format!(
-                "memory clock and bus width of the export imply {:.0} GB/s, the catalog says {:.0} \
-                 GB/s for {}",
-                exported.get() / 1e9,
-                listed.value.get() / 1e9,
+                "memory clock and bus width of the export imply {} GB/s, {} says {} GB/s for {}",
+                digits(exported.get() / 1e9),
+                self.listed_in(),
+                digits(listed.value.get() / 1e9),
                 self.name
             ));
         }
@@ -372,6 +377,31 @@ mod tests {
         };
         assert!(seen(1808.0)[0].contains("at least 1808 GB/s, the catalog says 1555 GB/s"));
         assert_eq!(seen(1600.0), Vec::<String>::new());
+    }
+
+    /// "the catalog says 3 GB/s" hid that a file had TB/s.
+    #[test]
+    fn figures_of_a_device_file_are_called_so_and_keep_three_digits() {
+        let text = "name = 'My GPU'\nsms = 40\nmemory.bandwidth_gbs = 33.5\n";
+        let catalog = crate::catalog::Catalog::builtin().with_text("my.toml", text).unwrap();
+        let device = catalog.find("My GPU", &DeviceHint::default()).unwrap();
+        let hint = DeviceHint {
+            sms: Some(132),
+            max_memory_clock: Some(Hertz::new(2.619e9)),
+            memory_bus_bits: Some(5120),
+            ..DeviceHint::default()
+        };
+        let fast =
+            Observed { highest_rate: Some(BytesPerSecond::new(1600e9)), ..Observed::default() };
+        assert_eq!(
+            device.disagreements(&hint, &fast),
+            [
+                "the export says 132 SMs, the device file my.toml 40 for My GPU",
+                "memory clock and bus width of the export imply 3352 GB/s, the device file my.toml says 33.5 GB/s for \
+                 My GPU",
+                "launches moved up to 1600 GB/s, more than the 33.5 GB/s of My GPU",
+            ]
+        );
     }
 
     #[test]

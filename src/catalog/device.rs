@@ -185,6 +185,14 @@ impl Device {
         is_unknown.then(|| self.notes.last().map(String::as_str)).flatten()
     }
 
+    /// Returns what its figures are read from, for messages.
+    pub(crate) fn listed_in(&self) -> String {
+        match &self.provenance {
+            Provenance::UserFile(path) => format!("the device file {path}"),
+            Provenance::Builtin | Provenance::Attributes => "the catalog".to_owned(),
+        }
+    }
+
     /// Returns what the vendor calls the SMs of this device.
     #[must_use]
     pub fn units_label(&self) -> &'static str {
@@ -330,6 +338,7 @@ impl Device {
         CatalogError::MissingFigure {
             device: self.name.clone(),
             figure: figure.to_owned(),
+            listed_in: self.listed_in(),
             is_built_in: self.provenance == Provenance::Builtin,
         }
     }

@@ -40,8 +40,10 @@ pub enum CatalogError {
         candidates: Vec<String>,
     },
     /// The device is known, but a required figure is not.
-    #[error("the catalog does not have {figure} for {device}")]
+    #[error("{listed_in} does not have {figure} for {device}")]
     MissingFigure {
+        /// What its figures are read from: the catalog, or a device file.
+        listed_in: String,
         /// The device's unique name.
         device: String,
         /// Name of the missing figure, as in a device file.
@@ -100,7 +102,7 @@ impl CatalogError {
             Self::Unidentified { candidates, .. } => {
                 format!("set the device, such as --device {:?}", first(candidates))
             }
-            Self::MissingFigure { device, figure, is_built_in } => {
+            Self::MissingFigure { device, figure, is_built_in, .. } => {
                 // A device of a file takes the place of the built-in one of its name, unless it builds on it.
                 let base =
                     if *is_built_in { format!("base = {device:?}, ") } else { String::new() };

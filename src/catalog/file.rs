@@ -279,7 +279,10 @@ peaks_tflops.fp16_matrix = { value = 65, source = "datasheet" }
         assert_eq!(device.peak(Pipe::Fp16Matrix).unwrap().source, "datasheet");
         assert_eq!(device.provenance, Provenance::UserFile("my.toml".into()));
         let missing = device.need_peak(Pipe::Fp8MatrixSparse).unwrap_err().to_string();
-        assert_eq!(missing, "the catalog does not have peaks_sparse_tflops.fp8_matrix for My GPU");
+        assert_eq!(
+            missing,
+            "the device file my.toml does not have peaks_sparse_tflops.fp8_matrix for My GPU"
+        );
     }
 
     #[test]

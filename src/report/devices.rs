@@ -12,7 +12,7 @@ use super::{Reported, pretty};
 use crate::catalog::{Confidence, Device, Figure};
 use crate::json;
 use crate::model::Pipe;
-use crate::units::FlopsPerByte;
+use crate::units::{FlopsPerByte, digits};
 
 /// A table of devices.
 #[derive(Debug, Clone, Copy)]
@@ -203,16 +203,16 @@ fn one(device: &Device) -> Page {
         |key: &str| device.citations.get(key).map_or("", |citation| citation.source.as_str());
     page.row(device.units_label(), device.sms.map(|sms| sms.to_string()), cited("sms"));
     page.figure("base clock", device.base_clock.as_ref(), |clock| {
-        format!("{:.0} MHz", clock.get() / 1e6)
+        format!("{} MHz", few(clock.get() / 1e6))
     });
     page.figure("boost clock", device.boost_clock.as_ref(), |clock| {
-        format!("{:.0} MHz", clock.get() / 1e6)
+        format!("{} MHz", few(clock.get() / 1e6))
     });
     page.figure("boost at lowest power", device.lowest_boost_clock.as_ref(), |clock| {
-        format!("{:.0} MHz", clock.get() / 1e6)
+        format!("{} MHz", few(clock.get() / 1e6))
     });
     page.figure("tensor clock", device.tensor_clock.as_ref(), |clock| {
-        format!("{:.0} MHz", clock.get() / 1e6)
+        format!("{} MHz", few(clock.get() / 1e6))
     });
     page.row(
         "source",
@@ -234,10 +234,10 @@ fn one(device: &Device) -> Page {
     );
     page.row("bus", memory.bus_bits.map(|bits| format!("{bits} bit")), cited("memory.bus_bits"));
     page.figure("bandwidth", memory.bandwidth.as_ref(), |rate| {
-        format!("{:.0} GB/s", rate.get() / 1e9)
+        format!("{} GB/s", few(rate.get() / 1e9))
     });
     page.figure("achievable", device.achievable_bandwidth().as_ref(), |rate| {
-        format!("{:.0} GB/s", rate.get() / 1e9)
+        format!("{} GB/s", few(rate.get() / 1e9))
     });
     page.row(
         "L2",
@@ -246,11 +246,11 @@ fn one(device: &Device) -> Page {
         cited("cache.l2_mib"),
     );
     page.figure("L2 bandwidth", device.l2_bandwidth.as_ref(), |rate| {
-        format!("{:.0} GB/s", rate.get() / 1e9)
+        format!("{} GB/s", few(rate.get() / 1e9))
     });
     if let Some(l2) = &device.achievable.l2 {
         page.figure("L2, measured", Some(&l2.figure()), |rate| {
-            format!("{:.0} GB/s", rate.get() / 1e9)
+            format!("{} GB/s", few(rate.get() / 1e9))
         });
     }
 
@@ -276,6 +276,11 @@ fn one(device: &Device) -> Page {
         page.note(&format!("{}: {}", exception.figures.join(", "), exception.reason));
     }
     page
+}
+
+/// Shows three digits at least: a figure in a wrong unit, such as 3.35 GB/s, is recognized by them.
+fn few(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { digits(value) }
 }
 
 /// Returns the source of a figure, marked if it is derived.

@@ -402,9 +402,9 @@ fn a_device_of_ones_own_is_read_and_a_missing_figure_is_named() {
     };
     let missing = write("fp32_vector = 60\n");
     assert_eq!(missing.code, 0, "{}", missing.stderr);
-    let reason =
-        "the catalog does not have peaks_tflops.bf16_matrix for My GPU: did it run on this device?";
+    let reason = "does not have peaks_tflops.bf16_matrix for My GPU: did it run on this device?";
     assert!(missing.stdout.contains(reason), "{}", missing.stdout);
+    assert!(missing.stdout.contains("the device file "), "{}", missing.stdout);
     let complete = write("fp32_vector = 60\nbf16_matrix = 900\n");
     assert_eq!(complete.code, 0, "{}", complete.stderr);
     assert!(complete.stdout.contains("My GPU"));
