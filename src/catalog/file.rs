@@ -9,6 +9,7 @@ use super::device::{Achievable, Device, Memory, Provenance};
 use super::error::CatalogError;
 use super::figure::{Achieved, Citation, Exception, Figure};
 use super::names::slug;
+use super::plausible;
 use super::wire::{AchievedWire, Cited, Count, DeviceWire, ExceptionWire, Key, ManyWire, Positive};
 use crate::model::Pipe;
 use crate::plain;
@@ -36,11 +37,13 @@ pub(super) fn user(
     builtin: impl Fn(&str) -> Result<&'static str, CatalogError>,
 ) -> Result<Vec<Device>, CatalogError> {
     let mut table: toml::Table = parse(path, text)?;
+    plausible::check_tables(path, text)?;
     let (wires, tables) = match table.get_mut("device").and_then(toml::Value::as_array_mut) {
         Some(tables) => (parse::<ManyWire>(path, text)?.device, std::mem::take(tables)),
         None => (vec![parse::<DeviceWire>(path, text)?], vec![toml::Value::Table(table)]),
     };
-    let from_file = |(wire, own): (DeviceWire, toml::Value)| {
+    plausible::check(path, text)?;
+    let from_file = |(number, (wire, own)): (usize, (DeviceWire, toml::Value))| {
         let wire = match (&wire.base, own) {
             (Some(base), toml::Value::Table(own)) => {
                 let malformed = |message: String, help: String| {
@@ -57,9 +60,11 @@ pub(super) fn user(
             }
             _ => wire,
         };
-        Ok(device(wire, None, Provenance::UserFile(path.to_owned())))
+        let device = device(wire, None, Provenance::UserFile(path.to_owned()));
+        plausible::check_reached(path, text, number, &device)?;
+        Ok(device)
     };
-    wires.into_iter().zip(tables).map(from_file).collect()
+    wires.into_iter().zip(tables).enumerate().map(from_file).collect()
 }
 
 fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, CatalogError> {

@@ -18,6 +18,7 @@ mod names;
 mod observed;
 mod package;
 mod part;
+mod plausible;
 mod rates;
 #[cfg(test)]
 mod sanity;

@@ -268,6 +268,16 @@ fn check(command: &Check, terminal: &Terminal) -> Result<(), Failure> {
     if is_wrong { Err(Failure::Verdict(exit::USAGE)) } else { Ok(()) }
 }
 
+/// Whether a file has devices under another key than `[[device]]`, of which its errors know. A path or a list of paths is
+/// the option `devices`.
+fn is_table_of_devices(keys: &toml::Table) -> bool {
+    let is_table = |value: &toml::Value| {
+        value.is_table()
+            || value.as_array().is_some_and(|all| all.iter().any(toml::Value::is_table))
+    };
+    ["devices", "gpu", "gpus"].iter().any(|key| keys.get(*key).is_some_and(is_table))
+}
+
 /// What a file is, by its keys, if it is valid.
 fn checked(path: &Path) -> Result<&'static str, Failure> {
     let text = text(path)?;
@@ -286,7 +296,7 @@ fn checked(path: &Path) -> Result<&'static str, Failure> {
     } else if has(&["op"]) {
         ModelFile::read(path)?;
         Ok("model file")
-    } else if has(&["device", "name"]) {
+    } else if has(&["device", "name"]) || is_table_of_devices(&keys) {
         Catalog::builtin().with_file(path)?;
         Ok("device file")
     } else if has(&["class", "operator", "attr", "data-types", "fused"]) {

@@ -211,6 +211,16 @@ fn files_are_checked_by_what_they_are() {
             "map.toml:3:",
         ),
         ("gpu.toml", "name = \"A\"\nsms = -1\n", "gpu.toml:2:"),
+        (
+            "slow.toml",
+            "name = \"A\"\nmemory.bandwidth_gbs = 3.35\n",
+            "slow.toml:2:24: memory.bandwidth_gbs = 3.35 is not possible",
+        ),
+        (
+            "gpus.toml",
+            "[[devices]]\nname = \"A\"\n",
+            "gpus.toml:1:3: unknown key \"devices\"\nhelp: did you mean [[device]]?",
+        ),
         ("names.toml", "[[class]]\nid = \"a\"\nkind = \"gem\"\npattern = \"a\"\n", "names.toml:3:"),
         ("step.toml", "[[op]]\nform = \"gem\"\n", "step.toml:2:"),
         ("broken.toml", "a = \n", "broken.toml:1:"),

@@ -4,7 +4,7 @@ use rooflint::catalog::{Catalog, Device};
 use rooflint::model::DeviceHint;
 use rooflint::predict::{Grid, Options, Prediction, l2_intensity, predict};
 use rooflint::roofline;
-use rooflint::units::Hertz;
+use rooflint::units::{BytesPerSecond, FlopsPerSecond, Hertz};
 
 use super::{arguments, count};
 use crate::cases::{Answer, Inputs};
@@ -37,16 +37,21 @@ impl Inputs {
     }
 }
 
-/// A device with the peak, bandwidth and SMs of a row.
+/// A device with the peak, bandwidth and SMs of a row, which are rounder than any GPU's.
 fn device(inputs: &Inputs) -> Device {
-    let (peak, bandwidth) = (inputs.or("peak", 1e12) / 1e12, inputs.or("bw", 1e9) / 1e9);
     let sms = inputs.or("sm", 1.0);
     let text = format!(
-        "name = \"case\"\nsms = {sms}\n[memory]\nbandwidth_gbs = {bandwidth}\n[peaks_tflops]\n\
-         fp32_vector = {peak}\nfp16_matrix = {peak}\n"
+        "name = \"case\"\nsms = {sms}\n[memory]\nbandwidth_gbs = 100\n[peaks_tflops]\n\
+         fp32_vector = 1\nfp16_matrix = 1\n"
     );
     let catalog = Catalog::builtin().with_text("case.toml", &text).unwrap();
-    catalog.find("case", &DeviceHint::default()).unwrap()
+    let mut device = catalog.find("case", &DeviceHint::default()).unwrap();
+    let bandwidth = device.memory.bandwidth.as_mut().unwrap();
+    bandwidth.value = BytesPerSecond::new(inputs.or("bw", 1e9));
+    for peak in device.peaks.values_mut() {
+        peak.value = FlopsPerSecond::new(inputs.or("peak", 1e12));
+    }
+    device
 }
 
 fn on_device(call: &str, inputs: &Inputs) -> Prediction {
