@@ -10,6 +10,7 @@ use super::output::{self, Known, Place};
 use super::reading::read_whole;
 use super::terminal::Terminal;
 use super::{config, environment, session};
+use crate::plain;
 use crate::table::Table;
 
 /// Convert to a table with one row per launch (CSV, JSON, Parquet, or a folder of partitions)
@@ -88,7 +89,8 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
             );
         }
     }
-    let places = output::places(&command.paths, None, KNOWN, "table format")?;
+    let places = output::places(&command.paths, None, KNOWN, "table format")
+        .map_err(|failure| with_folder(failure, &command.paths))?;
     #[cfg(not(feature = "frames"))]
     if places.iter().any(|place| matches!(place.format, Format::Parquet)) {
         output::parquet(&Table::default())?;
@@ -110,6 +112,20 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
 }
 
 #[cfg(feature = "frames")]
+/// The same failure, which names the way to a folder where it is about a name without an ending.
+fn with_folder(failure: Failure, paths: &[PathBuf]) -> Failure {
+    let Failure::Usage { message, help: Some(help) } = failure else { return failure };
+    let is_meant = |path: &&PathBuf| {
+        path.extension().is_none() && message.starts_with(&format!("{}: no ", path.display()))
+    };
+    let folder = paths.iter().find(is_meant).map(|path| {
+        let folder = plain::quoted(&format!("{}/", path.display()));
+        format!("{help}; for a partitioned table with a part per rank: -o {folder}")
+    });
+    let help = folder.unwrap_or(help);
+    Failure::usage(message).help(help)
+}
+
 fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(), Failure> {
     use crate::fleet::Partitioning;
     use crate::history::Store;
