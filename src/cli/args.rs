@@ -152,7 +152,7 @@ pub(super) struct Model {
     pub(super) roofs: Roofs,
 
     /// Minimum measured/roofline ratio to flag a kernel [default: 1.5; 2.0 for spec]
-    #[arg(long, value_name = "H", allow_negative_numbers = true, value_parser = threshold)]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, value_parser = config::written_threshold)]
     pub(super) threshold: Option<f64>,
 
     /// Minimum savings to flag a kernel [default: 50us, at most 5% of the run]
@@ -160,22 +160,8 @@ pub(super) struct Model {
     pub(super) min_savings: Option<Seconds>,
 
     /// Ignore savings below this fraction of the run, such as 1% [default: 1%]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = min_share)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = config::written_min_share)]
     pub(super) min_share: Option<f64>,
-}
-
-pub(super) fn threshold(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches(['x', '×']).trim();
-    config::threshold(number.parse().map_err(|_| "not a number; write 1.5 or 1.5x".to_owned())?)
-}
-
-pub(super) fn min_share(text: &str) -> Result<f64, String> {
-    let wrong = |_| "not a number; write 1% or 0.01".to_owned();
-    let share = match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map_err(wrong)? / 100.0,
-        None => text.parse().map_err(wrong)?,
-    };
-    config::min_share(share)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::args::{Ceilings, Configuration, min_share, threshold};
+use super::args::{Ceilings, Configuration};
 use super::config::find;
 use super::exit::{Code, Failure};
 use super::terminal::Terminal;
@@ -30,7 +30,7 @@ pub(super) struct Sql {
     ceilings: Ceilings,
 
     /// Minimum measured/roofline ratio to flag a kernel [default: 1.5; 2.0 for spec]
-    #[arg(long, value_name = "H", allow_negative_numbers = true, value_parser = threshold)]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, value_parser = config::written_threshold)]
     threshold: Option<f64>,
 
     /// Minimum savings to flag a kernel [default: 50us, at most 5% of the run]
@@ -38,7 +38,7 @@ pub(super) struct Sql {
     min_savings: Option<Seconds>,
 
     /// Ignore savings below this fraction of the run, such as 1% [default: 1%]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = min_share)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = config::written_min_share)]
     min_share: Option<f64>,
 
     #[command(flatten)]

@@ -15,7 +15,7 @@ use crate::rules::{self, Custom, Expression, Fault, Over, Severity, Template};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Wire {
-    /// Its name: small letters, digits and hyphens.
+    /// Its name: lowercase letters, digits and hyphens.
     pub(super) id: Spanned<String>,
     /// The condition, in the Common Expression Language.
     when: Spanned<String>,
@@ -64,7 +64,7 @@ impl Place<'_> {
             && name.split('-').all(|word| !word.is_empty() && word.chars().all(is_plain));
         let (message, help) = if !is_kebab {
             let message = format!("{name:?} is not a valid rule id");
-            (message, "use small letters, digits and hyphens: slow-house-gemm")
+            (message, "use lowercase letters, digits and hyphens: slow-house-gemm")
         } else if rules::rule(name).is_some() {
             let help = "choose another name, or set the rule's thresholds in [rule.NAME]";
             (format!("{name:?} is a built-in rule"), help)

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::error::ConfigError;
+use super::limits::written_share;
 use super::place::Place;
-use super::wire::{CategoryKey, KindKey, Spanned};
+use super::wire::{Amount, CategoryKey, KindKey, Spanned};
 use crate::analysis::Group;
 use crate::plain;
 use crate::taxonomy::{Category, Kind};
@@ -26,8 +27,8 @@ pub(super) struct Wire {
     /// Operation from the kernel name.
     #[schemars(with = "Option<KindKey>")]
     kind: Option<Spanned<String>>,
-    /// The efficiency wanted of the group: more than 0, and 1 at the roof.
-    target: Option<Spanned<f64>>,
+    /// The efficiency wanted of the group: more than 0, and 1 at the roof, such as 0.7 or "70%".
+    target: Option<Spanned<Amount>>,
 }
 
 /// Reads the groups in their order: the first that fits a kernel takes it.
@@ -66,14 +67,7 @@ fn group(place: &Place<'_>, wire: Wire) -> Result<Group, ConfigError> {
     let kind = word(place, "kind", wire.kind, Kind::from_key, || {
         Kind::ALL.iter().map(|kind| kind.key()).collect()
     })?;
-    let target = match wire.target {
-        Some(target) if !(*target.get_ref() > 0.0 && *target.get_ref() <= 1.0) => {
-            let message = format!("the target {} is not an efficiency", target.get_ref());
-            let help = "roofline time over measured time: more than 0, at most 1, such as 0.7";
-            return Err(place.wrong(&target.span(), message, help));
-        }
-        target => target.map(Spanned::into_inner),
-    };
+    let target = wire.target.map(|target| efficiency(place, &target)).transpose()?;
     let group = Group {
         name,
         kernel: pattern(wire.kernel)?,
@@ -89,6 +83,18 @@ fn group(place: &Place<'_>, wire: Wire) -> Result<Group, ConfigError> {
         return Err(place.wrong(&span, message, help));
     }
     Ok(group)
+}
+
+/// The efficiency that is wanted of a group.
+fn efficiency(place: &Place<'_>, target: &Spanned<Amount>) -> Result<f64, ConfigError> {
+    let help = "roofline time over measured time: more than 0, at most 1, such as 0.7 or \"70%\"";
+    let wrong = |message: String| place.wrong(&target.span(), message, help);
+    let number = target.get_ref().number(written_share).map_err(wrong)?;
+    if number > 0.0 && number <= 1.0 {
+        Ok(number)
+    } else {
+        Err(wrong(format!("the target {number} is not an efficiency")))
+    }
 }
 
 /// A word from a list of known ones.
@@ -118,10 +124,12 @@ mod tests {
     fn groups_are_read_in_their_order() {
         let text = "[[group]]\nname = \"GEMMs\"\nkernel = \"*gemm*\"\ntarget = 0.7\n\
                     [[group]]\nname = \"norms\"\ncategory = \"reduction\"\nkind = \"layernorm\"\n\
-                    operator = \"aten::*\"\n";
+                    operator = \"aten::*\"\n\
+                    [[group]]\nname = \"half\"\nkernel = \"half*\"\ntarget = \"50%\"\n";
         let groups = Config::parse("rooflint.toml", text).unwrap().groups;
         assert_eq!((groups[0].name.as_str(), groups[0].target), ("GEMMs", Some(0.7)));
         assert_eq!(groups[0].kernel.as_deref(), Some("*gemm*"));
+        assert_eq!(groups[2].target, Some(0.5));
         assert_eq!(groups[1].category, Some(Category::Reduction));
         assert_eq!((groups[1].kind, groups[1].target), (Some(Kind::Layernorm), None));
         assert_eq!(groups[1].operator.as_deref(), Some("aten::*"));
@@ -145,8 +153,12 @@ mod tests {
             ),
             ("name = \"a\"\nkernel = \"b\"\ntarget = nan", "4:10: the target NaN is not"),
             (
-                "name = \"a\"\nkernel = \"b\"\ntarget = \"70%\"",
-                "4:10: expected a number, found the text",
+                "name = \"a\"\nkernel = \"b\"\ntarget = \"170%\"",
+                "4:10: the target 1.7 is not an efficiency",
+            ),
+            (
+                "name = \"a\"\nkernel = \"b\"\ntarget = [0.7]",
+                "4:10: expected a number or text in quotes, found a list",
             ),
             (
                 "name = \"a\"\ncategory = \"reductoin\"",

@@ -40,7 +40,7 @@ use source::{PROJECT, Project, is_project};
 use wire::{Day, Spanned};
 
 pub use error::ConfigError;
-pub use limits::{Limits, min_share, threshold, time};
+pub use limits::{Limits, min_share, threshold, time, written_min_share, written_threshold};
 pub use outline::{Entry, outline, value};
 pub use schema::schema;
 pub use source::{FILES, in_folder};

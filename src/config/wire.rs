@@ -70,13 +70,34 @@ macro_rules! inline_schema {
 }
 
 /// A number, or a text with a number and a unit.
-#[cfg(feature = "gate")]
 #[derive(Debug, Clone, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Amount(pub(super) toml::Value);
 
-#[cfg(feature = "gate")]
 inline_schema!(Amount, json_schema!({ "type": ["number", "string"] }));
+
+impl Amount {
+    /// A number as it is; a text by `read`, as the option of the same name takes it.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub(super) fn number(&self, read: impl Fn(&str) -> Result<f64, String>) -> Result<f64, String> {
+        match &self.0 {
+            toml::Value::Float(number) => Ok(*number),
+            toml::Value::Integer(number) => Ok(*number as f64),
+            toml::Value::String(text) => read(text),
+            other => {
+                let found = match other {
+                    toml::Value::Boolean(value) => value.to_string(),
+                    toml::Value::Array(_) => "a list".to_owned(),
+                    toml::Value::Table(_) => "a table".to_owned(),
+                    _ => "a date".to_owned(),
+                };
+                Err(format!("expected a number or text in quotes, found {found}"))
+            }
+        }
+    }
+}
 
 /// A date; TOML writes it without quotes, and editors take it for a text.
 #[derive(Debug, Clone, Copy, Deserialize)]
