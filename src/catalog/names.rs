@@ -128,11 +128,35 @@ pub(super) fn run_together<'n>(wanted: &str, names: &'n [(String, String)]) -> V
 fn resemblance(wanted: &str, name: &str) -> f64 {
     let has = |word| words(name).any(|other| other == word);
     let spelling = crate::plain::likeness(wanted, name);
-    if words(wanted).all(has) { 1.0 + spelling } else { spelling }
+    if words(wanted).all(has) || is_within(wanted, name) { 1.0 + spelling } else { spelling }
+}
+
+/// Whether words of a name that follow each other are the wanted ones but for blanks: `2080Ti` in `rtx 2080 ti`.
+fn is_within(wanted: &str, name: &str) -> bool {
+    let wanted: String = words(wanted).collect();
+    let mut starts = name.char_indices().map(|(at, _)| &name[at..]);
+    let is_start = |rest: &str| {
+        let before = &name[..name.len() - rest.len()];
+        before.is_empty() || before.ends_with(is_blank)
+    };
+    !wanted.is_empty()
+        && starts.any(|rest| {
+            is_start(rest)
+                && words(rest)
+                    .scan(wanted.as_str(), |left, word| {
+                        *left = left.strip_prefix(word)?;
+                        Some(left.is_empty())
+                    })
+                    .any(|is_whole| is_whole)
+        })
 }
 
 fn words(name: &str) -> impl Iterator<Item = &str> {
-    name.split(|c: char| c.is_whitespace() || c == '-' || c == '_').filter(|word| !word.is_empty())
+    name.split(is_blank).filter(|word| !word.is_empty())
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '-' || c == '_'
 }
 
 #[cfg(test)]
@@ -163,5 +187,20 @@ mod tests {
         assert!(run_together("A100", &names).is_empty());
         assert!(run_together("A10 0", &[("A100".into(), "A100".into())]).is_empty());
         assert_eq!(slug("My GPU (2nd)"), "my-gpu-2nd");
+        let cards = ["GeForce RTX 2080 Ti", "GeForce RTX 4070 Ti SUPER", "Titan V"]
+            .map(|name| (name.into(), name.into()));
+        for (wanted, first) in [
+            ("2080Ti", "GeForce RTX 2080 Ti"),
+            ("2080ti", "GeForce RTX 2080 Ti"),
+            ("4070TiSuper", "GeForce RTX 4070 Ti SUPER"),
+            ("4070-TiSuper", "GeForce RTX 4070 Ti SUPER"),
+        ] {
+            assert_eq!(
+                nearest(wanted, &cards).first().map(String::as_str),
+                Some(first),
+                "{wanted}"
+            );
+        }
+        assert!(!is_within("80ti", "rtx 2080 ti") && !is_within("208", "rtx 2080 ti"));
     }
 }
