@@ -93,6 +93,11 @@ impl Sweep {
             let values = if text.contains("..") {
                 range::values(parameter, &text)?
             } else if text.contains(',') {
+                if parameter.kind.is_whole() && has_thousands(&text) {
+                    let plain = text.replace(',', "");
+                    let message = format!("a comma separates the values of a sweep; write {plain}");
+                    return Err(PredictError::value(parameter.name, &text, message));
+                }
                 // Sizes as in ranges, as numbers for programs. What is not a size is refused with its point.
                 let plain = |value: &str| {
                     let size = number::whole(value, &|_| None).ok();
@@ -208,10 +213,26 @@ impl Sweep {
         if self.axes.is_empty() {
             return cause;
         }
+        // The cause names the value itself.
+        if let ([axis], [value], PredictError::Value { key, text, .. }) = (&*self.axes, at, &cause)
+            && axis.key == key
+            && value == text
+        {
+            return cause;
+        }
         let point = self.axes.iter().zip(at).map(|(axis, value)| format!("{}={value}", axis.key));
         let point = point.collect::<Vec<_>>().join(" ");
         PredictError::Point { point, cause: Box::new(cause) }
     }
+}
+
+/// Whether commas group the digits of a number, as in `16,000,000`: a size of a sweep does not begin with a zero.
+fn has_thousands(text: &str) -> bool {
+    let groups: Vec<&str> = text.split(',').map(str::trim).collect();
+    let is_number = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
+    groups.iter().all(is_number)
+        && groups.iter().skip(1).all(|group| group.len() == 3)
+        && groups.iter().skip(1).any(|group| group.starts_with('0'))
 }
 
 #[cfg(test)]
@@ -234,6 +255,14 @@ mod tests {
         assert!(refused(&["m=1..8:x1"]).contains(":x2 to double"));
         assert!(refused(&["m=1..8:+0"]).contains("too many points"));
         assert!(refused(&["m=..8"]).contains("write a whole number"));
+        assert_eq!(
+            refused(&["m=16,000,000", "n=1", "k=1"]),
+            "m=16,000,000: a comma separates the values of a sweep; write 16000000"
+        );
+        assert!(refused(&["m=1,024"]).ends_with("write 1024"));
+        for sizes in ["m=128,256,512", "m=1,0", "m=16,384"] {
+            assert!(Sweep::parse(form("gemm").unwrap(), [sizes]).is_ok(), "{sizes}");
+        }
     }
 
     #[test]
@@ -244,5 +273,9 @@ mod tests {
         assert_eq!(points, [["1", "fp32"], ["1", "fp16"], ["0", "fp32"], ["0", "fp16"]]);
         let error = sweep.arguments(&points[2]).unwrap_err();
         assert_eq!(error.to_string(), "at n=0 dtype=fp32");
+        // Of one key, the value is named once.
+        let one = Sweep::parse(form("axpy").unwrap(), ["n=1,0"]).unwrap();
+        let error = one.arguments(&["0"]).unwrap_err();
+        assert_eq!(error.to_string(), "n=0: must be at least 1");
     }
 }

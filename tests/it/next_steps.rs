@@ -49,6 +49,67 @@ fn a_wrong_number_is_answered_with_what_the_option_takes() {
     }
 }
 
+/// A table of all ranks as one CSV is refused by `fleet`: the folder is what was meant.
+#[test]
+fn an_output_without_an_ending_leads_to_the_folder_with_a_part_per_rank() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for name in ["rank0.csv", "rank1.csv"] {
+        std::fs::copy(demo(), at.join(name)).unwrap();
+    }
+    let says = "parts: no table format has this ending\nhelp: use one of .csv, .json, .parquet";
+    let way = "for a partitioned table with a part per rank: -o parts/\n";
+    refused(at, "convert rank0.csv rank1.csv -o parts", 2, &[says, way]);
+    let other = rooflint(at, &["convert", "rank0.csv", "-o", "table.xlsx"]);
+    assert!(other.code == 2 && !other.err.contains("per rank"), "{}", other.err);
+}
+
+#[test]
+fn a_device_that_is_written_without_blanks_is_suggested() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, near) in [("2080Ti", "GeForce RTX 2080 Ti"), ("1080ti", "GeForce GTX 1080 Ti")] {
+        let says = format!("unknown device {name:?}; closest: \"{near}");
+        refused(folder.path(), &format!("demo --device {name}"), 2, &[&says]);
+    }
+}
+
+#[test]
+fn commas_between_thousands_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = "error: n=16,000,000: a comma separates the values of a sweep; write 16000000\n";
+    refused(folder.path(), "predict axpy n=16,000,000 --device A10", 2, &[says]);
+    let says = "error: n=0: must be at least 1\n";
+    refused(folder.path(), "predict axpy n=0,1 --device A10", 2, &[says]);
+}
+
+/// What a mapping says of rows and devices, and the table has otherwise, is named with both.
+#[test]
+fn a_mapping_that_does_not_fit_its_table_is_the_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let table = "name,begin,end,gpu,kind\nk1,1000,2000,0,KERNEL\ncopy,9000,9500,0,MEMCPY\n";
+    std::fs::write(at.join("all.csv"), table).unwrap();
+    let map = |time: &str, kind: &str, device: u32| {
+        let text = format!(
+            "devices = {{ {device} = \"AMD Instinct MI300X\" }}\n[rows]\nonly = {{ kind = \"{kind}\" }}\n\
+             [columns]\nkernel = \"name\"\ndevice = \"gpu\"\ntime = {{ {time}, unit = \"ns\" }}\n"
+        );
+        std::fs::write(at.join("map.toml"), text).unwrap();
+    };
+    let line = "all.csv --map map.toml";
+    map("start = \"end\", end = \"begin\"", "KERNEL", 0);
+    let says = "no launch could be read; 1 row is skipped, the first in line 2: begin \"1000\": ends before it starts; \
+                only = { kind = \"KERNEL\" } of map.toml:3 leaves out 1 row";
+    refused(at, line, 3, &[says]);
+    map("start = \"begin\", end = \"end\"", "kernel", 0);
+    let says = "only = { kind = \"kernel\" } of map.toml:3 leaves out 2 rows, where \"kind\" is \"KERNEL\", \"MEMCPY\"";
+    refused(at, line, 3, &[says, "help: did you mean \"KERNEL\"? correct [rows] in map.toml"]);
+    map("start = \"begin\", end = \"end\"", "KERNEL", 1);
+    let found = rooflint(at, &["all.csv", "--map", "map.toml"]);
+    let says = "the column \"gpu\" has \"0\", and `devices` of map.toml names only \"1\"";
+    assert!(found.code == 0 && found.out.replace("\n  ", "").contains(says), "{}", found.out);
+}
+
 #[test]
 fn a_file_of_another_kind_is_called_so() {
     let folder = tempfile::tempdir().unwrap();
