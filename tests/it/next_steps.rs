@@ -73,6 +73,20 @@ fn a_device_that_is_written_without_blanks_is_suggested() {
     }
 }
 
+/// "catalog figure of My GPU" sent readers to the wrong place.
+#[test]
+fn the_derivation_names_the_device_file_of_a_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "name = \"My GPU\"\nmemory.bandwidth_gbs = 33.5\npeaks_tflops.bf16_matrix = 900\n";
+    std::fs::write(folder.path().join("my.toml"), text).unwrap();
+    let own = ["--devices", "my.toml", "--device", "My GPU", "--ceilings", "spec"];
+    let found = rooflint(folder.path(), &[&["demo", "--explain", "#1"], &own[..]].concat());
+    let says = "figure of My GPU in the device file my.toml";
+    assert!(found.out.contains(says) && !found.out.contains("catalog figure"), "{}", found.out);
+    let page = rooflint(folder.path(), &["devices", "My GPU", "--devices", "my.toml"]);
+    assert!(page.out.contains("33.5 GB/s"), "{}", page.out);
+}
+
 #[test]
 fn commas_between_thousands_are_named() {
     let folder = tempfile::tempdir().unwrap();

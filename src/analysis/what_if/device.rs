@@ -42,6 +42,11 @@ impl Law for Elsewhere<'_> {
     }
 }
 
+/// What the figures of a device are read from, for messages.
+fn listed_in(device: Option<&Device>) -> String {
+    device.map_or_else(|| "the catalog".to_owned(), Device::listed_in)
+}
+
 /// Projection to the same device at the clock at which its peaks are quoted.
 pub(super) struct Rated;
 
@@ -56,7 +61,8 @@ impl Law for Rated {
             as_it_ran: false,
         };
         let Some(bandwidth) = ran.roofs.quoted_dram(there.set) else {
-            return Err(format!("the catalog has no memory bandwidth for {}", ran.name()));
+            let listed = listed_in(ran.device.as_ref());
+            return Err(format!("{listed} has no memory bandwidth for {}", ran.name()));
         };
         there.sides(bandwidth, scene)
     }
@@ -134,7 +140,8 @@ impl There<'_> {
         match self.device.and_then(|device| device.has_units(pipe)) {
             Some(false) => format!("{} has no {} units", self.name, roof.label()),
             _ => {
-                format!("the catalog has no {} roof for {}", roof.label(), self.name)
+                let listed = listed_in(self.device);
+                format!("{listed} has no {} roof for {}", roof.label(), self.name)
             }
         }
     }
