@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::thresholds::{COUNTING_SHARE, LARGEST_FLOOR, ROUNDING, UNDECLARED};
 use super::value::Value;
-use crate::analysis::{Called, fits};
+use crate::analysis::Called;
 use crate::compare::{Evidence, Measured, Noise, Unit};
 use crate::model::Date;
+use crate::plain::fits;
 use crate::rules::Severity;
 use crate::units::{Dimension, Factor, Probability, RelativeChange, Seconds, Share, Shift};
 
