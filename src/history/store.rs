@@ -588,6 +588,8 @@ pub(super) mod tests {
             assert!(matches!(error, HistoryError::Marker { .. }), "{marker}: {error}");
         }
         fs::remove_file(path.join(MARKER)).unwrap();
+        assert!(matches!(Store::open_or_new(path), Err(HistoryError::Unmarked { .. })));
+        fs::remove_dir_all(path.join("default")).unwrap();
         assert!(matches!(Store::open_or_new(path), Err(HistoryError::Occupied { .. })));
     }
 }

@@ -139,7 +139,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("sql", &["scalar", "roofline", "model", "law", "table", "taxonomy", "ingest", "analysis"]),
     ("rules", &["plain", "units", "roofline", "model", "table", "catalog", "taxonomy", "analysis"]),
     ("compare", &["json", "plain", "units", "model", "table", "analysis", "rules"]),
-    ("gate", &["units", "model", "taxonomy", "analysis", "rules", "compare"]),
+    ("gate", &["plain", "units", "model", "taxonomy", "analysis", "rules", "compare"]),
     ("history", &["json", "plain", "units", "model", "table", "compare"]),
     (
         "config",

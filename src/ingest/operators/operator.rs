@@ -7,7 +7,7 @@
 
 use super::convolution::faulty_convolution;
 use super::forms::{
-    Basis, Work, batch_norm_pass, by_winograd, cleared, expanded, faulty_linear, matmul,
+    Basis, Count, Work, batch_norm_pass, by_winograd, cleared, expanded, faulty_linear, matmul,
 };
 use super::kernel::Kernel;
 use super::kind::{Kind, PrintedBytes, Share};
@@ -271,6 +271,14 @@ impl Operator {
     pub(in crate::ingest) fn is_faulty(&self, bytes: f64) -> bool {
         let amounts = self.amounts.as_ref().filter(|_| self.has_faulty);
         amounts.and_then(|amounts| amounts.faulty).is_some_and(|faulty| faulty.contains(&bytes))
+    }
+
+    /// The bytes of a softmax by its sizes and by how often this kernel reads a row, which `PyProf` always counts as twice.
+    pub(in crate::ingest) fn softmax_bytes(&self, kernel: Kernel) -> Option<Count> {
+        let is_softmax =
+            matches!(self.printed_bytes, PrintedBytes::Softmax | PrintedBytes::SoftmaxGradient);
+        let need = is_softmax.then(|| self.need(kernel, &Shape::default()))??;
+        Work::needed(&need).bytes
     }
 
     /// What a number in the `Bytes` column is.

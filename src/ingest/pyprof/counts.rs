@@ -49,7 +49,9 @@ pub(super) fn judge(operator: &Operator, kernel: Kernel, printed: Printed) -> Wo
     if operator.overrides(kernel) && formula.bytes.is_some() {
         return *formula;
     }
+    let of_softmax = operator.softmax_bytes(kernel);
     let bytes = match printed.bytes {
+        _ if of_softmax.is_some() => of_softmax,
         Some(bytes) if operator.is_faulty(bytes) && formula.bytes.is_some() => formula.bytes,
         Some(bytes) if bytes > 0.0 => Count::new(bytes, operator.printed_bytes()),
         _ => formula.bytes,
@@ -264,7 +266,7 @@ mod tests {
             ),
             ("exp", false, "[8]fp64", "elementwise_kernel", 160.0, 128.0),
             ("dropout", false, "[8]fp16", "fused_dropout_kernel", 40.0, 32.0),
-            ("softmax", true, "[8]fp16", "softmax_warp_backward", 320.0, 80.0),
+            ("softmax", true, "[8]fp16", "softmax_warp_backward", 320.0, 48.0),
             ("mean", false, "[8,8]fp32", "reduce_kernel", 65.0, 260.0),
             ("norm", false, "T=(8,8),fp32,", "reduce_kernel", 129.0, 256.0),
             ("mse_loss", false, "T=(8,),fp32,red=mean,", "elementwise_kernel", 33.0, 64.0),

@@ -6,7 +6,6 @@ use super::subject::Subject;
 struct Library {
     /// As the class of a kernel names it.
     key: &'static str,
-    name: &'static str,
     /// Whether its source is not public.
     is_closed: bool,
     /// What a caller can do about a slow kernel of it.
@@ -16,45 +15,38 @@ struct Library {
 const LIBRARIES: [Library; 7] = [
     Library {
         key: "cublas",
-        name: "cuBLAS",
         is_closed: true,
-        next: "try other sizes or leading dimensions, another algorithm (the heuristics of cublasLt), or another version",
+        next: "call cuBLAS with other sizes or leading dimensions, or try another algorithm or version of it",
     },
     Library {
         key: "cudnn",
-        name: "cuDNN",
         is_closed: true,
-        next: "try another algorithm (cudnn.benchmark in PyTorch), channels-last data, other sizes, or another version",
+        next: "let cuDNN try another algorithm (cudnn.benchmark in PyTorch), channels-last data or other sizes, or another version",
     },
     Library {
         key: "cusolver",
-        name: "cuSOLVER",
         is_closed: true,
-        next: "try other sizes, batches, or another algorithm or version",
+        next: "call cuSOLVER with other sizes or batches, or try another algorithm or version of it",
     },
     Library {
         key: "cusparse",
-        name: "cuSPARSE",
         is_closed: true,
-        next: "try another format, algorithm or version",
+        next: "try another format, algorithm or version of cuSPARSE",
     },
     Library {
         key: "rocblas",
-        name: "rocBLAS",
         is_closed: false,
-        next: "try other sizes or leading dimensions, a tuned solution (TunableOp in PyTorch), or another version",
+        next: "call rocBLAS with other sizes, or try a tuned solution (TunableOp in PyTorch) or another version of it",
     },
     Library {
         key: "miopen",
-        name: "MIOpen",
         is_closed: false,
-        next: "let it search (MIOPEN_FIND_ENFORCE=search), or try channels-last data or another version",
+        next: "let MIOpen search for another algorithm (MIOPEN_FIND_ENFORCE=search), or try channels-last data",
     },
     Library {
         key: "pytorch",
-        name: "PyTorch",
         is_closed: false,
-        next: "fuse it with its neighbors (torch.compile), or change shapes and layouts of its operands",
+        next: "fuse this PyTorch kernel with its neighbors (torch.compile), or change shapes and layouts of its operands",
     },
 ];
 
@@ -63,7 +55,7 @@ impl Subject<'_> {
     /// wrote it.
     pub(in crate::rules) fn rewrite(&self, next: impl Into<String>) -> String {
         match self.library() {
-            Some(library) => format!("it is a kernel of {}: {}", library.name, library.next),
+            Some(library) => library.next.to_owned(),
             None => next.into(),
         }
     }

@@ -104,8 +104,8 @@ mod tests {
         assert!(next("k").starts_with("make the grid a multiple of 132 blocks"));
         let fill = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int)";
         for (name, says) in [
-            ("maxwell_sgemmBatched_64x64_raggedMn_nn", "it is a kernel of cuBLAS: try other sizes"),
-            (fill, "it is a kernel of PyTorch: fuse it"),
+            ("maxwell_sgemmBatched_64x64_raggedMn_nn", "call cuBLAS with other sizes"),
+            (fill, "fuse this PyTorch kernel"),
         ] {
             assert!(next(name).starts_with(says), "{}", next(name));
         }

@@ -60,7 +60,8 @@ fn check(subject: &Subject<'_>) -> Judgment {
         .evidence_if("stalled on shared memory", subject.get(Quantity::StallShortScoreboard), "1");
     let next = access(subject).map_or_else(
         || {
-            let tile = "keep a tile of operands in registers so that each fetched value is used twice";
+            let tile =
+                "keep a tile of operands in registers so that each fetched value is used twice";
             subject.rewrite(tile)
         },
         str::to_owned,
