@@ -21,7 +21,7 @@ pub(crate) fn is_called(pattern: &str, name: &str, full: &str) -> bool {
 /// export; empty where no name is like it.
 pub(crate) fn meant<'a>(
     pattern: &str,
-    names: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    names: &(impl Iterator<Item = (&'a str, &'a str)> + Clone),
 ) -> String {
     let part = pattern.trim_matches('*');
     let wider = [format!("{part}*"), format!("*{part}*")];
@@ -114,10 +114,10 @@ mod tests {
             ("layer_nrom", "\"layer_norm\""),
         ] {
             let expected = format!(", or correct the name (did you mean {expected}?)");
-            assert_eq!(meant(pattern, names.into_iter()), expected, "{pattern}");
+            assert_eq!(meant(pattern, &names.into_iter()), expected, "{pattern}");
         }
-        assert_eq!(meant("zzz", names.into_iter()), "");
-        assert_eq!(meant("**", [].into_iter()), "");
+        assert_eq!(meant("zzz", &names.into_iter()), "");
+        assert_eq!(meant("**", &[].into_iter()), "");
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Analysis {
             let of = waiver.owner.as_ref().map_or_else(String::new, |owner| format!(" ({owner})"));
             if fitting.is_empty() {
                 let names = self.kernels.iter().map(|one| (&*one.name, &*one.full_name));
-                let meant = meant(&waiver.kernel, names);
+                let meant = meant(&waiver.kernel, &names);
                 self.note_idle(format!(
                     "the waiver for {:?}{of} matches no kernel; remove it{meant}",
                     waiver.kernel

@@ -82,7 +82,7 @@ fn meant(waiver: &GateWaiver, known: &[(String, Measured)]) -> String {
     if names.clone().any(|(name, full)| analysis::is_called(pattern, name, full)) {
         return String::new();
     }
-    analysis::meant(pattern, names)
+    analysis::meant(pattern, &names)
 }
 
 impl Found {

@@ -136,7 +136,7 @@ mod tests {
     fn ranks_that_take_as_long_in_all_are_no_copies() {
         let export = |short: u32, long: u32| {
             let row = |id: u32| {
-                let time = if id % 2 == 0 { short + id } else { long - id };
+                let time = if id.is_multiple_of(2) { short + id } else { long - id };
                 format!("{id}0000000,{time},{id},64,1,1,128,1,1,32,A100 SXM4 40GB (0),1,7,k\n")
             };
             let header = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,Device,Ctx,Strm,Name\n";

@@ -157,6 +157,8 @@ mod tests {
 
     #[test]
     fn a_zero_is_unknown_unless_the_operator_only_moves_data() {
+        /// Rows may be read once to three times.
+        const TWICE: &str = "PyProf Bytes of a softmax that reads its rows twice";
         let cat = Case::new("cat", "T=[8,3]fp32;[8,5]fp32,A=1", "CatArrayBatchedCopy");
         assert_eq!(
             cat.judged("0", "512", 0.0),
@@ -165,8 +167,6 @@ mod tests {
         assert_eq!(cat.judged("0", "0", 1.0), (None, None, "-; -".into()));
         let pool = Case::new("max_pool2d", "T=[(8,3)],['float32']", "max_pool_forward_nchw");
         assert_eq!(pool.judged("0", "0", 0.0), (None, None, "-; -".into()));
-        // Rows are read once to three times.
-        const TWICE: &str = "PyProf Bytes of a softmax that reads its rows twice";
         let softmax = Case::new("log_softmax", "T=(4,8),fp32,", "cunn_SoftMaxForward");
         assert_eq!(softmax.judged("0", "384", 0.0).0, Some(672.0));
         let unnamed = Case::new("log_softmax", "na=na,", "cunn_SoftMaxForward");

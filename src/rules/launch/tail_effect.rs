@@ -99,7 +99,7 @@ mod tests {
     fn the_caller_of_a_library_is_advised_and_not_its_author() {
         let next = |name: &'static str| {
             let tail = kernel(name, 1000.0).grid(133, 256).set(Quantity::ResidentBlocksPerSm, 1.0);
-            tail.found(&RULE).next.unwrap().to_string()
+            tail.found(&RULE).next.unwrap()
         };
         assert!(next("k").starts_with("make the grid a multiple of 132 blocks"));
         let fill = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int)";
