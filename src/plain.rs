@@ -278,6 +278,8 @@ pub(crate) const POINTER: &str = "\0";
 /// a pointer, or the pattern would be that of `void scale(float*, float*)`, too; in `scale(*)`, `scale(int, *)` and
 /// `sc*(float*)` the first one is a wildcard.
 pub(crate) fn with_pointers(pattern: &str) -> Option<String> {
+    // What follows the parameters has none: `scale(float*)*`, `scale(float*) [clone .kd]`.
+    let (pattern, rest) = pattern.split_at(pattern.rfind(')')? + 1);
     let inside = pattern.strip_suffix(')')?;
     let mut depth = 1_u32;
     let open = inside.rfind(|c| {
@@ -301,7 +303,7 @@ pub(crate) fn with_pointers(pattern: &str) -> Option<String> {
             last = character;
         }
     }
-    marked.contains(POINTER).then_some(marked)
+    marked.contains(POINTER).then(|| marked + rest)
 }
 
 /// Returns `true` if a text equals a pattern or matches it, where `*` matches anything.

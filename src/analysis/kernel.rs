@@ -477,12 +477,12 @@ impl Kernel {
         self.state.is_modeled() && self.state != State::Waived && self.is_winnable
     }
 
-    /// Returns whether its time above the roofline is in no savings because no certain cause was found. A kernel that is
-    /// certainly near its roofline has none to find: what was not counted can only bring it nearer.
+    /// Returns whether its time above the roofline is in no savings because no certain cause was found. A kernel that is not
+    /// slower than what can be expected of real code has none to find: what was not counted can only raise that.
     #[must_use]
     pub fn is_unproven(&self) -> bool {
-        let is_near = self.headroom().is_some_and(|headroom| headroom <= formula::NEAR);
-        let has_none = is_near && !self.may_need_less();
+        let is_expected = self.structural.is_some_and(|expected| expected >= self.modeled);
+        let has_none = is_expected && !self.may_need_less();
         self.state.is_modeled() && self.state != State::Waived && !self.is_winnable && !has_none
     }
 

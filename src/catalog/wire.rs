@@ -306,14 +306,18 @@ impl TryFrom<String> for Capability {
         let is_number = |text: &str| {
             (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
         };
-        match text.split_once('.') {
-            Some((major, minor)) if is_number(major) && is_number(minor) => Ok(Self(text)),
+        // `9.0a` and `10.0f` are code for it, and no other device.
+        let plain = text.strip_suffix(['a', 'f']).unwrap_or(&text);
+        match plain.split_once('.') {
+            Some((major, minor)) if is_number(major) && is_number(minor) => {
+                Ok(Self(plain.to_owned()))
+            }
             _ => Err(format!("{text:?} is not a compute capability, such as \"9.0\"")),
         }
     }
 }
 
-inline_schema!(Capability, { "type": "string", "pattern": "^[0-9]{1,3}\\.[0-9]{1,3}$" });
+inline_schema!(Capability, { "type": "string", "pattern": "^[0-9]{1,3}\\.[0-9]{1,3}[af]?$" });
 
 /// A target of AMD's compiler.
 #[derive(Clone, Deserialize)]
@@ -324,17 +328,21 @@ impl TryFrom<String> for Gfx {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let number = text.strip_prefix("gfx").unwrap_or_default();
-        let is_number = number.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if !number.is_empty() && is_number {
-            Ok(Self(text))
+        // `gfx90a:sramecc+:xnack-` is how a device is set, and `gfx11-generic` code for several.
+        let target = text.split(':').next().unwrap_or_default();
+        let number = target.strip_prefix("gfx").unwrap_or_default();
+        let number = number.strip_suffix("-generic").unwrap_or(number);
+        let is_number = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
+        if number.starts_with(|first: char| first.is_ascii_digit()) && number.bytes().all(is_number)
+        {
+            Ok(Self(target.to_owned()))
         } else {
             Err(format!("{text:?} is not a target of AMD's compiler, such as \"gfx942\""))
         }
     }
 }
 
-inline_schema!(Gfx, { "type": "string", "pattern": "^gfx[0-9a-f]+$" });
+inline_schema!(Gfx, { "type": "string", "pattern": "^gfx[0-9][0-9a-f-]*(-generic)?(:.*)?$" });
 
 /// A class of the table of rates.
 #[derive(Clone, Deserialize)]

@@ -111,7 +111,6 @@ pub(super) fn run(command: &Convert, terminal: &Terminal) -> Result<(), Failure>
     Ok(())
 }
 
-#[cfg(feature = "frames")]
 /// The same failure, which names the way to a folder where it is about a name without an ending.
 fn with_folder(failure: Failure, paths: &[PathBuf]) -> Failure {
     let Failure::Usage { message, help: Some(help) } = failure else { return failure };
@@ -126,6 +125,7 @@ fn with_folder(failure: Failure, paths: &[PathBuf]) -> Failure {
     Failure::usage(message).help(help)
 }
 
+#[cfg(feature = "frames")]
 fn partitions(command: &Convert, folder: &Path, terminal: &Terminal) -> Result<(), Failure> {
     use crate::fleet::Partitioning;
     use crate::history::Store;

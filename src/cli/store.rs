@@ -11,7 +11,7 @@ use super::nights;
 use crate::catalog::CatalogError;
 #[cfg(feature = "frames")]
 use crate::fleet;
-use crate::history::{Filter, Store};
+use crate::history::{Filter, Store, is_baseline};
 use crate::model::DeviceHint;
 use crate::plain;
 use crate::session::Session;
@@ -51,6 +51,10 @@ pub(super) fn refuse_inside(folder: &Path, options: [&str; 2]) -> Result<(), Fai
     let is_here = |above: &Path| above.as_os_str().is_empty();
     let above = folder.parent().map(|above| if is_here(above) { Path::new(".") } else { above });
     let above = above.filter(|above| Store::is_store(above));
+    // Other folders may lie there, with exports of their own.
+    if folder.is_dir() && !is_baseline(folder) {
+        return Ok(());
+    }
     let Some((store, name)) = above.zip(folder.file_name()) else { return Ok(()) };
     let (store, name) = (plain::quoted(&store.display().to_string()), name.to_string_lossy());
     let [of_store, of_name] = options;

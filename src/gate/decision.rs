@@ -342,6 +342,12 @@ impl Decision {
         self.outcome == Outcome::Passed && self.lacks_baseline.is_some()
     }
 
+    /// Returns `true` if it passed without a comparison and without a bound or required kernel to check either.
+    #[must_use]
+    pub fn checked_nothing(&self) -> bool {
+        self.passed_uncompared() && self.checks.is_empty()
+    }
+
     /// Returns the checks that fail the gate or leave it inconclusive, most severe first.
     pub fn deciding(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| check.decides())

@@ -34,11 +34,18 @@ pub(super) fn is_bare(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Whether a file is a saved run.
+fn is_saved(path: &PathBuf) -> bool {
+    SavedAs::of(path).is_some_and(|form| path.is_file() && form.read_head(path).is_some())
+}
+
+/// Whether a folder within a store is that of a baseline, of which all runs may have been removed.
+pub(crate) fn is_baseline(folder: &Path) -> bool {
+    sorted(folder).is_ok_and(|files| files.is_empty() || files.iter().any(is_saved))
+}
+
 /// Whether a folder has saved runs in a folder with the name of a baseline, as a store has.
 pub(super) fn has_saved_runs(folder: &Path) -> bool {
-    let is_saved = |path: &PathBuf| {
-        SavedAs::of(path).is_some_and(|form| path.is_file() && form.read_head(path).is_some())
-    };
     let is_baseline = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_some_and(is_name) && sorted(path).is_ok_and(|files| files.iter().any(is_saved))

@@ -3,6 +3,8 @@
 //! They count, for nothing proves that they are one. But a run that is counted twice in silence is worse than a note too
 //! many.
 
+use std::cell::LazyCell;
+
 use crate::model::{Profile, Quantity};
 use crate::plain::counted;
 
@@ -11,6 +13,9 @@ const SAME: f64 = 1e-6;
 
 /// With fewer launches two runs may take the same time.
 const FEWEST: u64 = 8;
+
+/// How many inputs of the same time one is compared with.
+const COMPARED: usize = 8;
 
 /// How many pairs of inputs are named.
 const NAMED: usize = 3;
@@ -38,18 +43,16 @@ pub(super) fn tell(profile: &mut Profile) {
     known.sort_by(|one, two| {
         (one.0.cmp(&two.0)).then(one.1.total_cmp(&two.1)).then(one.2.cmp(&two.2))
     });
-    let is_pair = |pair: &&[(u64, f64, usize)]| {
-        pair[0].0 == pair[1].0 && pair[1].1 - pair[0].1 <= SAME * pair[1].1
-    };
-    let mut pairs: Vec<(usize, usize, u64)> = known
-        .windows(2)
-        .filter(is_pair)
-        .map(|pair| (pair[0].2.min(pair[1].2), pair[0].2.max(pair[1].2), pair[0].0))
-        .collect();
-    if !pairs.is_empty() {
-        let rows = profile.rows_by_source();
-        pairs.retain(|(one, two, _)| may_be_one_run(profile, &rows[*one], &rows[*two]));
+    let rows = LazyCell::new(|| profile.rows_by_source());
+    let mut pairs: Vec<(usize, usize, u64)> = Vec::new();
+    for (at, (launches, time, source)) in known.iter().enumerate() {
+        // Those of the same time that stand before it, of which some may be of other runs.
+        let alike = known[..at].iter().rev().take(COMPARED);
+        let mut alike = alike.take_while(|one| one.0 == *launches && time - one.1 <= SAME * time);
+        let found = alike.find(|one| may_be_one_run(profile, &rows[one.2], &rows[*source]));
+        pairs.extend(found.map(|one| (one.2.min(*source), one.2.max(*source), *launches)));
     }
+    drop(rows);
     for (one, two, launches) in pairs.iter().take(NAMED) {
         let path = |at: usize| profile.sources[at].path.clone();
         let note = format!(
@@ -145,5 +148,12 @@ mod tests {
         let (one, two) = (export(100_000, 300_000), export(150_000, 250_000));
         let found = both(&one, &two);
         assert_eq!((found.launches.len(), found.checks), (20, Vec::<String>::new()));
+        // The first one again, with another kernel's name, is named whatever lies between.
+        let again = one.replace(",k\n", ",other\n");
+        let inputs = [("one.csv", &one), ("two.csv", &two), ("again.csv", &again)];
+        let inputs = inputs.map(|(name, text)| Input::text(name, text));
+        let found = read(&inputs, &Options::default()).unwrap();
+        assert_eq!(found.checks.len(), 1, "{:?}", found.checks);
+        assert!(found.checks[0].starts_with("one.csv and again.csv have 10 launches"));
     }
 }

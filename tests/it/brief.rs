@@ -176,10 +176,10 @@ fn what_an_untimed_run_on_an_unknown_device_lacks_is_time_first() {
     assert!(missing(&timed).starts_with("Missing      the GPU: "), "{}", missing(&timed));
 }
 
-/// 2.9 GB in 1 ms are 87% of 3.35 TB/s: what was not counted can only bring the kernel nearer to its roofline. At 60% it may be
-/// what takes the rest of the time.
+/// 2.9 GB in 1 ms are 87% of 3.35 TB/s, and real code reaches 85%: what was not counted can only raise what is expected. At 78%
+/// and 60% it may be what takes the rest of the time.
 #[test]
-fn a_kernel_near_its_memory_roof_has_nothing_unproven() {
+fn a_kernel_that_is_as_fast_as_real_code_has_nothing_unproven() {
     let of = |read: f64| {
         let row = |metric: &str, unit: &str, value: f64| {
             format!("0,7,app,k,1,7,9.0,Command line profiler metrics,{metric},{unit},{value}\n")
@@ -197,6 +197,7 @@ fn a_kernel_near_its_memory_roof_has_nothing_unproven() {
         [TimePart::Unproven, TimePart::Gap].map(|part| totals.parts.get(part) > Seconds::ZERO)
     };
     assert_eq!(of(2.9e9), [false, true]);
+    assert_eq!(of(2.6e9), [true, false]);
     assert_eq!(of(2.0e9), [true, false]);
 }
 

@@ -104,7 +104,7 @@ impl<'a> Filters<'a> {
 }
 
 impl LeftOut {
-    /// Says in the clues of the file what is left out, and in its checks which filters fit no row.
+    /// Says in the clues of the file what is left out, and which filters fit no row: of many files some may have none.
     ///
     /// # Errors
     /// Where a file has rows and no launch, of which filters leave out some.
@@ -118,9 +118,9 @@ impl LeftOut {
             for (filter, found) in mapping.filters.iter().zip(&self.filters) {
                 if !filter.only && found.is_there && !found.fits {
                     let place = format!("{}:{}", mapping.path, filter.line);
-                    reading.check(&format!(
-                        "no row fits {filter} of {place}: nothing is left out by it"
-                    ));
+                    let clue =
+                        format!("no row fits {filter} of {place}: nothing is left out by it");
+                    reading.source.clues.push(clue);
                 }
             }
         }
@@ -224,6 +224,7 @@ mod tests {
             // A pointer is not a wildcard.
             ("only = { name = 'void scale(float*)' }", 1),
             ("only = { name = 'void scale(*)' }", 2),
+            ("only = { name = 'void scale(float*)*' }", 1),
         ] {
             let profile = read(TABLE, rows).unwrap();
             assert_eq!(profile.launches.len(), left, "{rows}");
@@ -233,17 +234,22 @@ mod tests {
 
     #[test]
     fn a_filter_that_fits_no_row_is_noted_with_its_line() {
-        let profile = read(TABLE, "leave_out = { name = ['*pool*', 'x'] }").unwrap();
-        let note = "table.csv: no row fits leave_out = { name = [\"*pool*\", \"x\"] } of map.toml:3: \
+        let clues = |table: &str, rows: &str| {
+            let mut clues = read(table, rows).unwrap().sources.remove(0).clues;
+            clues.retain(|clue| clue.starts_with("no row fits"));
+            clues
+        };
+        let found = clues(TABLE, "leave_out = { name = ['*pool*', 'x'] }");
+        let clue = "no row fits leave_out = { name = [\"*pool*\", \"x\"] } of map.toml:3: \
                     nothing is left out by it";
-        assert_eq!(profile.notes, [note]);
+        assert_eq!(found, [clue]);
         // Rows that another filter leaves out count, too.
         let table = format!("{TABLE}[CUDA memcpy];9;MEMCPY\n");
         let rows = "only = { kind = 'KERNEL' }\nleave_out = { name = '[CUDA *' }";
-        assert_eq!(read(&table, rows).unwrap().notes, [""; 0]);
+        assert_eq!(clues(&table, rows), [""; 0]);
         // As do those of a table further down.
         let two = format!("{TABLE}name;dur;kind\npool;1;KERNEL\n");
-        assert_eq!(read(&two, "leave_out = { name = '*pool*' }").unwrap().notes, [""; 0]);
+        assert_eq!(clues(&two, "leave_out = { name = '*pool*' }"), [""; 0]);
     }
 
     #[test]

@@ -82,9 +82,9 @@ impl Units {
 /// Whether a quantity is a share of a whole or of a peak, which is at most 1; counts and ratios have no such bound.
 pub(super) fn is_share(quantity: Quantity) -> bool {
     const BEGINNINGS: [&str; 2] = ["stall_", "pipe_"];
-    const ENDINGS: [&str; 6] =
-        ["_share", "_occupancy", "_throughput", "_hit_rate", "_active", "_efficiency"];
-    // The compressor may be given more than memory moves.
+    const ENDINGS: [&str; 5] = ["_share", "_occupancy", "_throughput", "_hit_rate", "_active"];
+    // The compressor may be given more than memory moves, and the efficiency of accesses is more than one where lanes read
+    // the same address.
     if quantity.unit() != "1" || quantity == Quantity::CompressionInputShare {
         return false;
     }

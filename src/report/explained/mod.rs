@@ -378,9 +378,8 @@ fn conclusion(lines: &mut Lines, analysis: &Analysis, kernel: &Kernel) {
                     if kernel.may_need_less() { "what is certainly needed" } else { "E" }
                 ) + match kernel.state {
                     State::Waived => "; 0, because it is waived",
-                    _ if kernel.is_winnable => "",
                     _ if kernel.is_unproven() => "; 0, because no certain cause was found",
-                    _ => "; 0, because it is near its roofline",
+                    _ => "",
                 },
             );
             lines.add(

@@ -58,7 +58,7 @@ fn whole(report: &GateReport<'_>) -> TestCaseStatus {
     let decision = report.decision;
     let mut status = match decision.outcome {
         // A test that did not run: a success would count as a comparison.
-        Outcome::Passed if decision.lacks_baseline.is_some() => TestCaseStatus::skipped(),
+        Outcome::Passed if decision.checked_nothing() => TestCaseStatus::skipped(),
         Outcome::Passed => TestCaseStatus::success(),
         Outcome::NothingMeasured | Outcome::DifferentDevices => {
             TestCaseStatus::non_success(NonSuccessKind::Error)

@@ -37,12 +37,12 @@ pub(super) fn checks(report: &Report<'_>, most: usize, style: &Style) -> Vec<Str
 }
 
 /// Notes that change what the figures mean, each once: on devices first, which every figure depends on; then what of the
-/// configuration has no effect, though its author counts on it.
+/// configuration has no effect, though its author counts on it; then those on the input, which may be many.
 pub(in crate::report) fn notes<'a>(report: &Report<'a>) -> Vec<&'a str> {
     let devices = report.analysis.devices.iter().flat_map(|device| &device.notes);
     let mut notes: Vec<&str> = Vec::new();
     let analysis = report.analysis;
-    for note in devices.chain(&analysis.checks).chain(&analysis.idle_settings) {
+    for note in devices.chain(&analysis.idle_settings).chain(&analysis.checks) {
         if !notes.contains(&note.as_str()) {
             notes.push(note);
         }

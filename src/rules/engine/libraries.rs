@@ -12,6 +12,24 @@ struct Library {
     next: &'static str,
 }
 
+impl Library {
+    /// Whether a kernel of this name is of the library itself. Types of PyTorch are arguments of the kernels of many
+    /// extensions (`my_kernel<c10::Half>`), and Winograd's method is not cuDNN's alone.
+    fn wrote(&self, name: &str) -> bool {
+        match self.key {
+            "pytorch" => {
+                let function = name.trim_start_matches("void ");
+                function.starts_with("at::") || function.starts_with("cunn_")
+            }
+            "cudnn" => {
+                let name = name.to_ascii_lowercase();
+                name.contains("cudnn") || !name.contains("winograd")
+            }
+            _ => true,
+        }
+    }
+}
+
 const LIBRARIES: [Library; 7] = [
     Library {
         key: "cublas",
@@ -67,6 +85,26 @@ impl Subject<'_> {
 
     fn library(&self) -> Option<&'static Library> {
         let key = self.class().library.as_deref()?;
-        LIBRARIES.iter().find(|library| library.key == key)
+        let library = LIBRARIES.iter().find(|library| library.key == key)?;
+        library.wrote(&self.kernel.full_name).then_some(library)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LIBRARIES;
+
+    #[test]
+    fn kernels_of_extensions_are_not_those_of_the_library() {
+        let wrote = |key: &str, name: &str| {
+            LIBRARIES.iter().find(|library| library.key == key).unwrap().wrote(name)
+        };
+        assert!(wrote("pytorch", "void at::native::elementwise_kernel<128, 4, c10::Half>(int)"));
+        assert!(wrote("pytorch", "void cunn_SoftMaxForward<4, float>(float*)"));
+        assert!(!wrote("pytorch", "void my_layernorm<c10::Half>(c10::Half const*)"));
+        assert!(wrote("cudnn", "ampere_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v0"));
+        assert!(wrote("cudnn", "void cudnn::winograd::generateWinogradTilesKernel<0, float>(int)"));
+        assert!(wrote("cudnn", "dgrad_engine<float, 128>"));
+        assert!(!wrote("cudnn", "winograd_naive(float const*, float*)"));
     }
 }

@@ -92,8 +92,10 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     } else if !is_hidden {
         // Copies share a link: what hides them is kernels.
         let hides = alone.filter(|alone| *alone > run.total()).map(|_| si(run.total(), "s"));
-        let (is_pageable, is_pinned) =
-            (pageable.is_some_and(|share| share >= 0.5), pageable.is_some_and(|share| share < 0.5));
+        let (is_pageable, is_pinned) = (
+            pageable.is_some_and(|share| share >= 0.5),
+            pageable.is_some_and(|share| share < 0.05),
+        );
         finding = finding.next(match hides {
             Some(most) if is_pageable => format!(
                 "copy from pinned memory, which is faster, or keep the data on the device; overlap with kernels hides at \

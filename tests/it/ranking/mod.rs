@@ -137,7 +137,7 @@ fn what_can_be_won_lies_between_a_pessimistic_and_an_optimistic_end() {
     // All that was judged counts, flagged or not: a threshold labels, and changes no sum.
     assert!(close(totals.savings_low, 740.0 + 1220.0 + 200.0 + 18.0 - 5.0 / 0.85));
     assert!(close(totals.savings, all_that_can_be_won()));
-    // The 100 above the roof of near_c cannot be won: math that was not counted could only bring it nearer.
+    // The 100 above the roof of near_c cannot be won: T is below structural, which math that was not counted can only raise.
     assert!(close(totals.savings_high, 820.0 + 1600.0 + 500.0 + 15.0));
     assert!(close(totals.savings_unproven, 0.0));
     // 6540 / (6540 − 2494.353)
