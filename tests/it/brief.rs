@@ -176,7 +176,7 @@ fn what_an_untimed_run_on_an_unknown_device_lacks_is_time_first() {
     assert!(missing(&timed).starts_with("Missing      the GPU: "), "{}", missing(&timed));
 }
 
-/// 2.9 GB in 1 ms are 87% of 3.35 TB/s, and real code reaches 85%: what was not counted can only raise what is expected. At 78%
+/// 3 GB in 1 ms are 90% of 3.35 TB/s, and real code reaches 88%: what was not counted can only raise what is expected. At 87%
 /// and 60% it may be what takes the rest of the time.
 #[test]
 fn a_kernel_that_is_as_fast_as_real_code_has_nothing_unproven() {
@@ -196,8 +196,8 @@ fn a_kernel_that_is_as_fast_as_real_code_has_nothing_unproven() {
         let totals = session.judge(&profile).unwrap().analysis.totals;
         [TimePart::Unproven, TimePart::Gap].map(|part| totals.parts.get(part) > Seconds::ZERO)
     };
-    assert_eq!(of(2.9e9), [false, true]);
-    assert_eq!(of(2.6e9), [true, false]);
+    assert_eq!(of(3.0e9), [false, true]);
+    assert_eq!(of(2.9e9), [true, false]);
     assert_eq!(of(2.0e9), [true, false]);
 }
 

@@ -12,6 +12,17 @@ struct Library {
     next: &'static str,
 }
 
+/// Kernels of PyTorch where the profiler shows no namespaces.
+const OF_PYTORCH: [&str; 7] = [
+    "elementwise_kernel",
+    "vectorized_elementwise_kernel",
+    "unrolled_elementwise_kernel",
+    "distribution_elementwise_grid_stride_kernel",
+    "reduce_kernel",
+    "multi_tensor_apply_kernel",
+    "vectorized_layer_norm_kernel",
+];
+
 impl Library {
     /// Whether a kernel of this name is of the library itself. Types of PyTorch are arguments of the kernels of many
     /// extensions (`my_kernel<c10::Half>`), and Winograd's method is not cuDNN's alone.
@@ -19,7 +30,11 @@ impl Library {
         match self.key {
             "pytorch" => {
                 let function = name.trim_start_matches("void ");
-                function.starts_with("at::") || function.starts_with("cunn_")
+                let function = function.split(['<', '(']).next().unwrap_or_default();
+                // Some versions of Nsight Compute leave the first namespace out.
+                let begins = ["at::", "native::", "cunn_"];
+                begins.iter().any(|begin| function.starts_with(begin))
+                    || OF_PYTORCH.contains(&function)
             }
             "cudnn" => {
                 let name = name.to_ascii_lowercase();
@@ -101,6 +116,8 @@ mod tests {
         };
         assert!(wrote("pytorch", "void at::native::elementwise_kernel<128, 4, c10::Half>(int)"));
         assert!(wrote("pytorch", "void cunn_SoftMaxForward<4, float>(float*)"));
+        assert!(wrote("pytorch", "reduce_kernel<512, 1, c10::Half>"));
+        assert!(wrote("pytorch", "void native::vectorized_elementwise_kernel<4, c10::Half>(int)"));
         assert!(!wrote("pytorch", "void my_layernorm<c10::Half>(c10::Half const*)"));
         assert!(wrote("cudnn", "ampere_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v0"));
         assert!(wrote("cudnn", "void cudnn::winograd::generateWinogradTilesKernel<0, float>(int)"));

@@ -213,7 +213,7 @@ fn files_are_checked_by_what_they_are() {
         ("gpu.toml", "name = \"A\"\nsms = -1\n", "gpu.toml:2:"),
         (
             "slow.toml",
-            "name = \"A\"\nmemory.bandwidth_gbs = 3.35\n",
+            "name = \"A\"\nmemory.bandwidth_gbs = 3.35\npeaks_tflops.bf16_matrix = 989\n",
             "slow.toml:2:24: memory.bandwidth_gbs = 3.35 is not possible",
         ),
         (
