@@ -35,20 +35,22 @@ pub(super) fn is_bare(folder: &Path) -> io::Result<bool> {
 }
 
 /// Whether a file is a saved run.
-fn is_saved(path: &PathBuf) -> bool {
+fn is_saved(path: &Path) -> bool {
     SavedAs::of(path).is_some_and(|form| path.is_file() && form.read_head(path).is_some())
 }
 
 /// Whether a folder within a store is that of a baseline, of which all runs may have been removed.
-pub(crate) fn is_baseline(folder: &Path) -> bool {
-    sorted(folder).is_ok_and(|files| files.is_empty() || files.iter().any(is_saved))
+#[must_use]
+pub fn is_baseline(folder: &Path) -> bool {
+    sorted(folder).is_ok_and(|files| files.is_empty() || files.iter().any(|file| is_saved(file)))
 }
 
 /// Whether a folder has saved runs in a folder with the name of a baseline, as a store has.
 pub(super) fn has_saved_runs(folder: &Path) -> bool {
     let is_baseline = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(is_name) && sorted(path).is_ok_and(|files| files.iter().any(is_saved))
+        name.is_some_and(is_name)
+            && sorted(path).is_ok_and(|files| files.iter().any(|file| is_saved(file)))
     };
     sorted(folder).is_ok_and(|all| all.iter().any(|path| path.is_dir() && is_baseline(path)))
 }

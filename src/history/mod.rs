@@ -32,8 +32,7 @@ pub use change::{
 pub use chosen::Filter;
 pub use dated::Dated;
 pub use error::HistoryError;
-#[cfg(feature = "cli")]
-pub(crate) use folder::is_baseline;
+pub use folder::is_baseline;
 pub use form::SavedAs;
 pub use git::{Head, head};
 pub(crate) use layout::short;
