@@ -42,10 +42,14 @@ fn classes(target: &str) -> Option<&'static Classes> {
 }
 
 /// The classes that the table knows.
-pub(super) fn class_names() -> BTreeSet<&'static str> {
-    let sections = TEXT.split("\n[").filter_map(|section| section.strip_prefix("rates.\""));
-    let classes = sections.filter_map(|section| section.split_once("\".")?.1.split_once(']'));
-    classes.map(|(class, _)| class).collect()
+pub(super) fn class_names() -> &'static BTreeSet<&'static str> {
+    // Every device asks for them.
+    static NAMES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        let sections = TEXT.split("\n[").filter_map(|section| section.strip_prefix("rates.\""));
+        let classes = sections.filter_map(|section| section.split_once("\".")?.1.split_once(']'));
+        classes.map(|(class, _)| class).collect()
+    });
+    &NAMES
 }
 
 /// Multiply-adds per clock of one SM (AMD: compute unit) on one dense pipe.

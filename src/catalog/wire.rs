@@ -357,7 +357,7 @@ impl TryFrom<String> for RateClass {
         if known.contains(text.as_str()) {
             return Ok(Self(text));
         }
-        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        let known = known.iter().copied().collect::<Vec<_>>().join(", ");
         Err(format!("unknown class of rates {text:?}, expected one of {known}"))
     }
 }

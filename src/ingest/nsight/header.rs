@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::row::value_end;
-use super::scales::{Column, Decimals, without_units};
+use super::scales::{Column, Decimals, Digits, see, without_units};
 use super::{Attributes, Catalog, Gathered, Identity, content, kind, rank};
 use crate::ingest::decimal::Evidence;
 use crate::ingest::headers::header_of;
@@ -114,18 +114,24 @@ pub(super) fn decimals(
     numerals: Numerals,
 ) -> VecDeque<Decimals> {
     const LAUNCHES: usize = 64;
-    let mut tables = VecDeque::from([Decimals::default()]);
-    let (mut again, mut seen) = (None, 0);
+    let mut tables = VecDeque::new();
+    let (mut again, mut seen) = (None::<Map>, 0);
+    let mut digits = Digits::new();
+    let has_headers = rows.has("Kernel Name");
     for record in rows.iter() {
-        if let Some(header) = header_of(&record, "Kernel Name", is_header) {
+        let columns = &again.as_ref().unwrap_or(first).columns;
+        let header = has_headers.then(|| header_of(&record, "Kernel Name", is_header)).flatten();
+        if let Some(header) = header {
+            tables.push_back(Decimals::of(columns, &digits));
+            digits.clear();
             (again, seen) = (Some(Map::new(&header, catalog)), 0);
-            tables.push_back(Decimals::default());
-        } else if seen < LAUNCHES
-            && let Some(table) = tables.back_mut()
-        {
-            table.see(&again.as_ref().unwrap_or(first).columns, &record, numerals);
+        } else if seen < LAUNCHES {
+            see(&mut digits, columns, &record, numerals);
             seen += 1;
+        } else if !has_headers {
+            break;
         }
     }
+    tables.push_back(Decimals::of(&again.as_ref().unwrap_or(first).columns, &digits));
     tables
 }

@@ -121,27 +121,44 @@ impl Column {
     }
 }
 
+/// The most decimals that cells of each column of a table have; `None` where it has no number.
+pub(super) type Digits = Vec<Option<u8>>;
+
+/// Takes the decimals of the cells of a launch.
+pub(super) fn see(
+    digits: &mut Digits,
+    columns: &[Column],
+    record: &Record<'_>,
+    numerals: Numerals,
+) {
+    digits.resize(columns.len(), None);
+    for (column, most) in columns.iter().zip(digits) {
+        let cell = record.get(column.field).unwrap_or_default();
+        let value = &cell[..value_end(cell)];
+        if numerals.parse(value).is_ok_and(|value| value.is_some()) {
+            let mark = value.iter().rposition(|byte| *byte == numerals.decimal_mark());
+            let decimals = mark.map_or(0, |mark| value.len() - mark - 1);
+            let decimals = u8::try_from(decimals).unwrap_or(u8::MAX);
+            *most = (*most).max(Some(decimals));
+        }
+    }
+}
+
 /// How many decimals the cells of each metric have.
 #[derive(Default)]
 pub(super) struct Decimals(BTreeMap<String, u8>);
 
 impl Decimals {
-    /// Takes the most decimals that cells of a launch have.
-    pub(super) fn see(&mut self, columns: &[Column], record: &Record<'_>, numerals: Numerals) {
-        for column in columns {
-            let cell = record.get(column.field).unwrap_or_default();
-            let value = &cell[..value_end(cell)];
-            if !numerals.parse(value).is_ok_and(|value| value.is_some()) {
-                continue;
-            }
-            let mark = value.iter().rposition(|byte| *byte == numerals.decimal_mark());
-            let decimals = mark.map_or(0, |mark| value.len() - mark - 1);
-            let decimals = u8::try_from(decimals).unwrap_or(u8::MAX);
-            match self.0.get_mut(&column.name) {
-                Some(known) => *known = decimals.max(*known),
-                None => drop(self.0.insert(column.name.clone(), decimals)),
+    /// Those of the columns of a table.
+    pub(super) fn of(columns: &[Column], digits: &[Option<u8>]) -> Self {
+        let mut known = BTreeMap::new();
+        for (column, digits) in columns.iter().zip(digits) {
+            if let Some(digits) = digits {
+                let most: &mut u8 = known.entry(column.name.clone()).or_default();
+                *most = (*most).max(*digits);
             }
         }
+        Self(known)
     }
 
     /// Takes those of another table.
