@@ -292,18 +292,25 @@ pub(in crate::ingest) fn elementwise(cost: u8, tensor: &Tensor, passes: f64) -> 
     Some(Work::new(flops, per_element(cost), bytes, &INPUT_PASSES))
 }
 
+/// What a softmax moves, over the three passes of `PyProf`: a row that stays on chip is read once, others for their maximum,
+/// their sum and the result.
+pub(super) const SOFTMAX: (f64, f64) = (2.0 / 3.0, 4.0 / 3.0);
+
+/// What its gradient moves, over the five passes of `PyProf`.
+pub(super) const SOFTMAX_GRADIENT: (f64, f64) = (0.6, 1.0);
+
 /// A softmax: `PyProf` counts a row as read twice forward, and twice with its gradient backward. One that stays on chip is
 /// read once.
 pub(in crate::ingest) fn softmax(cost: u8, tensor: &Tensor, backward: bool) -> Option<Work> {
     static FORWARD: Basis = Basis::within(
         "reads and writes of the input's size from shapes; of a row on chip one read less, of others one more",
-        2.0 / 3.0,
-        4.0 / 3.0,
+        SOFTMAX.0,
+        SOFTMAX.1,
     );
     static BACKWARD: Basis = Basis::within(
         "reads and writes of the input's size from shapes; of a row on chip two reads less",
-        0.6,
-        1.0,
+        SOFTMAX_GRADIENT.0,
+        SOFTMAX_GRADIENT.1,
     );
     let (passes, basis) = if backward { (5.0, &BACKWARD) } else { (3.0, &FORWARD) };
     let work = elementwise(cost, tensor, passes)?;

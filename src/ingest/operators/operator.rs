@@ -7,7 +7,8 @@
 
 use super::convolution::faulty_convolution;
 use super::forms::{
-    Basis, Count, Work, batch_norm_pass, by_winograd, cleared, expanded, faulty_linear, matmul,
+    self, Basis, Count, Work, batch_norm_pass, by_winograd, cleared, expanded, faulty_linear,
+    matmul,
 };
 use super::kernel::Kernel;
 use super::kind::{Kind, PrintedBytes, Share};
@@ -293,16 +294,15 @@ impl Operator {
             Basis::within("PyProf Bytes of the whole batch normalization", 0.25, 1.0);
         static BACKWARD: Basis =
             Basis::within("PyProf Bytes of the whole gradient of a batch normalization", 0.4, 1.0);
-        // A row that stays on chip is read once; others for their maximum, their sum and the result.
         static SOFTMAX: Basis = Basis::within(
             "PyProf Bytes of a softmax that reads its rows twice",
-            2.0 / 3.0,
-            4.0 / 3.0,
+            forms::SOFTMAX.0,
+            forms::SOFTMAX.1,
         );
         static SOFTMAX_BACKWARD: Basis = Basis::within(
             "PyProf Bytes of a gradient of a softmax that reads its rows twice",
-            0.6,
-            1.0,
+            forms::SOFTMAX_GRADIENT.0,
+            forms::SOFTMAX_GRADIENT.1,
         );
         match self.printed_bytes {
             PrintedBytes::Whole => &BYTES,
