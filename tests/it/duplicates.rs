@@ -492,32 +492,6 @@ fn rows_repeated_in_a_trace_are_counted_once_and_named() {
     }
 }
 
-/// Fills of 608 ns on one stream, whose starts are printed alike: the numbers of nvprof tell them apart.
-#[test]
-fn copies_with_numbers_of_their_own_all_count() {
-    let read = |second: u32| {
-        let fill = |number: u32| {
-            format!(
-                "1.234567,0.608000,,,,,,,,,,1.000000,2.0,\"P100 (0)\",1,7,\"[CUDA memset]\",{number}\n"
-            )
-        };
-        let text = format!(
-            "==7== Profiling result:\n\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block Z\",\
-             \"Registers Per Thread\",\"Static SMem\",\"Dynamic SMem\",\"Size\",\"Throughput\",\"Device\",\"Context\",\"Stream\",\
-             \"Name\",\"Correlation_ID\"\ns,us,,,,,,,,KB,B,KB,MB/s,,,,,\n\
-             1.300000,5.000000,1,1,1,32,1,1,8,0,0,,,\"P100 (0)\",1,7,k,9\n{}{}",
-            fill(11),
-            fill(second)
-        );
-        let profile = ingest::read_text("trace.csv", text.leak(), &Options::default()).unwrap();
-        (
-            profile.activities.len(),
-            profile.notes.iter().any(|note| note.contains("1 copy or fill is repeated")),
-        )
-    };
-    assert_eq!([read(12), read(11)], [(2, false), (1, true)]);
-}
-
 /// Tables of every format, as text, joined with themselves: no launch is counted twice in silence.
 #[test]
 fn a_table_joined_with_itself_is_counted_once() {
