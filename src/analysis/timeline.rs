@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::idle::{HostCalls, IdleCauses};
 use super::union::{Interval, both, length, union, within};
-use crate::model::{HintId, NameId, Profile, Quantity, Recorded, Step, Text};
+use crate::model::{HintId, HostMemory, NameId, Profile, Quantity, Recorded, Step, Text};
 use crate::taxonomy::{Category, Class, Kind, Taxonomy};
 use crate::units::{Bytes, Seconds};
 
@@ -63,6 +63,8 @@ pub struct Copies {
     pub peers_alone: Seconds,
     /// Bytes that they moved, if all of them have a size.
     pub bytes: Option<Bytes>,
+    /// Time of those from or to pageable memory of the host, if it is known of all of them what memory they use.
+    pub pageable: Option<Seconds>,
 }
 
 /// A step of a training loop on one device.
@@ -127,25 +129,33 @@ pub struct Moved {
     pub time: Seconds,
     /// Bytes that they moved, if all of them have a size.
     pub bytes: Option<Bytes>,
+    /// Time of those from or to pageable memory of the host, if it is known of all of them what memory they use.
+    pub pageable: Option<Seconds>,
 }
 
 /// Adds up copies and fills, longest first.
 pub(super) fn moved(profile: &Profile, taxonomy: &Taxonomy) -> Vec<Moved> {
-    let mut found: BTreeMap<NameId, (u64, u64, Option<u64>)> = BTreeMap::new();
+    let mut found: BTreeMap<NameId, (u64, u64, Option<u64>, Option<u64>)> = BTreeMap::new();
     for one in &profile.activities {
-        let (count, time, bytes) = found.entry(one.name).or_insert((0, 0, Some(0)));
+        let (count, time, bytes, pageable) =
+            found.entry(one.name).or_insert((0, 0, Some(0), Some(0)));
         *count += 1;
         *time = time.saturating_add(one.duration);
         *bytes = bytes.zip(one.bytes).map(|(sum, bytes)| sum.saturating_add(bytes));
+        *pageable = pageable.zip(one.host_memory).map(|(sum, memory)| match memory {
+            HostMemory::Pageable => sum.saturating_add(one.duration),
+            HostMemory::Pinned => sum,
+        });
     }
     let mut moved: Vec<Moved> = found
         .into_iter()
-        .map(|(name, (count, time, bytes))| Moved {
+        .map(|(name, (count, time, bytes, pageable))| Moved {
             class: taxonomy.shared(profile.names.get(name)),
             name: profile.names.shared(name),
             count,
             time: seconds(time),
             bytes: bytes.map(|bytes| Bytes::new(bytes as f64)),
+            pageable: pageable.map(seconds),
         })
         .collect();
     moved.sort_by(|one, two| two.time.total_cmp(&one.time).then_with(|| one.name.cmp(&two.name)));

@@ -97,10 +97,14 @@ pub(super) fn leave_out_untimed(profile: &mut Profile) -> Result<(), IngestError
         .filter(|at| goes(*at))
         .map(|at| {
             let path = &profile.sources[at].path;
-            format!(
-                "{path}: {} launches are left out: they have no times and complete no kernel trace",
-                rows[at]
-            )
+            match rows[at] {
+                1 => format!(
+                    "{path}: 1 launch is left out: it has no time and completes no kernel trace"
+                ),
+                rows => format!(
+                    "{path}: {rows} launches are left out: they have no times and complete no kernel trace"
+                ),
+            }
         })
         .collect();
     let gone: Vec<bool> = (0..launches.len()).map(|row| goes(source(row))).collect();

@@ -50,7 +50,7 @@ pub use source::{DeviceHint, HintId, Mended, Recorded, Skip, Skips, Source};
 pub(crate) use source::{PRINTED_AS_ZERO, skipped};
 pub use text::Text;
 pub(crate) use text::Texts;
-pub use timeline::{Activity, HostWait, LaunchCall, Step};
+pub use timeline::{Activity, HostMemory, HostWait, LaunchCall, Step};
 
 /// Everything read from one or more exports.
 #[derive(Debug, Default)]

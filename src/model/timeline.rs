@@ -20,6 +20,29 @@ pub struct Activity {
     pub duration: u64,
     /// Bytes that were copied or filled.
     pub bytes: Option<u64>,
+    /// The memory of the host that a copy reads or writes; `None` where the profiler does not say, and for other work.
+    pub host_memory: Option<HostMemory>,
+}
+
+/// Memory of the host, as copies between it and a device meet it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostMemory {
+    /// Allocated as usual: the driver copies it through a buffer of its own, so that a copy is slower, and its call may wait.
+    Pageable,
+    /// Page-locked (`cudaHostAlloc`, `pin_memory`): a device reads and writes it directly.
+    Pinned,
+}
+
+impl HostMemory {
+    /// The memory that CUPTI names in a text, as in `Memcpy HtoD (Pageable -> Device)`: `Pageable` or `Pinned`.
+    pub(crate) fn named(text: &[u8]) -> Option<Self> {
+        let has = |word: &[u8]| text.windows(word.len()).any(|part| part == word);
+        match (has(b"Pageable"), has(b"Pinned")) {
+            (true, _) => Some(Self::Pageable),
+            (false, true) => Some(Self::Pinned),
+            (false, false) => None,
+        }
+    }
 }
 
 /// A call of the host that launched work of a GPU: a kernel, a copy or a fill.

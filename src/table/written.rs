@@ -11,6 +11,7 @@ use super::cell::{Cell, Form, guarded};
 use super::columns::{LaunchColumn, columns};
 use super::{SCHEMA, SCHEMA_KEY};
 use crate::model::{Launch, Origin, Profile, Quantity};
+use crate::plain::counted;
 
 /// Key of the notes that change what the figures mean, one a line.
 pub(crate) const CHECKS: &str = "checks";
@@ -195,8 +196,11 @@ impl<'p> Table<'p> {
             .iter()
             .map(|source| {
                 format!(
-                    "{} ({}, {} launches, {} skipped)",
-                    source.path, source.format, source.launches, source.skips.count
+                    "{} ({}, {}, {} skipped)",
+                    source.path,
+                    source.format,
+                    counted(source.launches, "launch", "launches"),
+                    source.skips.count
                 )
             })
             .collect();

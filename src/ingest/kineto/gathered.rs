@@ -5,7 +5,7 @@ use super::nested::{Span, Spanned};
 use crate::ingest::distinct::Distinct;
 use crate::ingest::scan::{bare, members, text};
 use crate::ingest::timeline::Annotated;
-use crate::model::NameId;
+use crate::model::{HostMemory, NameId};
 
 /// A kernel on the GPU.
 #[derive(Debug, Clone, Copy)]
@@ -111,6 +111,7 @@ pub(super) struct Moved {
     pub(super) stream: Option<i64>,
     pub(super) correlation: u64,
     pub(super) bytes: Option<u64>,
+    pub(super) host_memory: Option<HostMemory>,
     pub(super) is_fill: bool,
 }
 
@@ -375,6 +376,7 @@ impl Gathered {
             stream,
             correlation,
             bytes,
+            host_memory: HostMemory::named(event.name),
             is_fill,
         });
         unreadable

@@ -239,6 +239,7 @@ impl Writer {
                 start: self.at(one.start),
                 duration: u64::try_from(one.duration).unwrap_or(0),
                 bytes: one.bytes,
+                host_memory: one.host_memory,
                 ..Activity::default()
             });
         }

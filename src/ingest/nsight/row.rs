@@ -183,11 +183,10 @@ impl Row {
             ));
         }
         if self.seen.inconsistent > 0 {
-            let clue = format!(
-                "{} launches: bytes and bytes per second × time differ by more than 3%: their passes saw different executions",
-                self.seen.inconsistent
-            );
-            reading.source.clues.push(clue);
+            let launches = counted(self.seen.inconsistent, "launch", "launches");
+            reading.source.clues.push(format!(
+                "{launches}: bytes and bytes per second × time differ by more than 3%: the passes saw different executions"
+            ));
         }
     }
 }

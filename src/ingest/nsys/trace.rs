@@ -40,6 +40,7 @@ fn columns(header: &[String]) -> Option<LaunchColumns> {
         // What the driver takes besides depends on the device's generation, which the table does not name.
         shared: None,
         moved: titles.size("Bytes"),
+        memory: [find("SrcMemKd"), find("DstMemKd")],
         device: find("Device"),
         stream: find("Strm"),
         name: find("Name")?,

@@ -11,6 +11,7 @@ use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::timeline::{Devices, Tables, Turn, read_tables};
 use crate::ingest::{Format, IngestError, Numerals, Reading, Sample, Sniff};
 use crate::model::{Head, HintId, NameId, Origin, OriginKind, Pipe, Profiler, Quantity, Values};
+use crate::plain::counted;
 
 pub(super) const FORMAT: Format = Format {
     name: "nvprof-metrics",
@@ -345,9 +346,9 @@ fn read(reading: &mut Reading<'_>) -> Result<(), IngestError> {
     metrics.end_table();
     if metrics.repeated > 0 {
         reading.source.repeated += metrics.repeated;
+        let launches = counted(metrics.repeated, "launch", "launches");
         reading.check(&format!(
-            "the metrics of {} launches are repeated in this file (same kernel, launches and values); counted once",
-            metrics.repeated
+            "the metrics of {launches} are repeated in this file (same kernel, launches and values); counted once"
         ));
     }
     let source = &mut reading.source;

@@ -41,6 +41,7 @@ fn columns(header: &[String], units: &[String]) -> Option<LaunchColumns> {
         registers: find("Registers Per Thread"),
         shared: memory("Static SMem").zip(memory("Dynamic SMem")).map(|(one, two)| [one, two]),
         moved: memory("Size"),
+        memory: [find("SrcMemType"), find("DstMemType")],
         device: find("Device"),
         stream: find("Stream"),
         name: find("Name")?,

@@ -5,6 +5,7 @@ use super::counts::Printed;
 use crate::ingest::operators::forms::{Count, Work};
 use crate::ingest::operators::operator::Operator;
 use crate::model::Mended;
+use crate::plain::counted;
 use crate::units::{Bytes, Seconds};
 
 /// Nanoseconds in a second; dividing by it rounds once.
@@ -234,7 +235,10 @@ impl Tally {
             clues.push(format!("no column {}", absent.join(", ")));
         }
         if self.computed > 0 {
-            clues.push(format!("operations or bytes of {} launches are computed from Op and Params, the file has none", self.computed));
+            let launches = counted(self.computed, "launch", "launches");
+            clues.push(format!(
+                "operations or bytes of {launches} are computed from Op and Params, the file has none"
+            ));
         }
         if self.unknown > 0 {
             clues.push(format!(

@@ -4,6 +4,7 @@ use super::Reading;
 use crate::ingest::nsight::GRAPH;
 use crate::ingest::{IngestError, Record};
 use crate::model::Skip;
+use crate::plain::counted;
 
 /// Text of a faulty record is shown up to this many characters.
 const SHOWN: usize = 120;
@@ -87,11 +88,7 @@ impl Reading<'_> {
         Some(
             self.error(format!(
                 "no launch could be read; {} skipped, the first in line {}: {column}{text:?}: {}",
-                if skips.count == 1 {
-                    "1 row is".to_owned()
-                } else {
-                    format!("{} rows are", skips.count)
-                },
+                counted(skips.count, "row is", "rows are"),
                 first.line,
                 first.reason
             ))

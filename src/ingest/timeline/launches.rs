@@ -6,8 +6,8 @@ use super::{Devices, LeftOut, NAMELESS, Timed, is_besides, is_fault, skip, time}
 use crate::ingest::rows::{Row, unquoted};
 use crate::ingest::{IngestError, Numerals, Reading};
 use crate::model::{
-    Activity, Dim3, Head, HintId, NameId, Origin, OriginId, Positions, Quantity, Recorded, Shape,
-    Values,
+    Activity, Dim3, Head, HintId, HostMemory, NameId, Origin, OriginId, Positions, Quantity,
+    Recorded, Shape, Values,
 };
 use crate::plain::counted;
 
@@ -33,6 +33,8 @@ pub(in crate::ingest) struct LaunchColumns {
     pub(in crate::ingest) shared: Option<[(usize, f64); 2]>,
     /// Size of a copy or memset with its unit in bytes.
     pub(in crate::ingest) moved: Option<(usize, f64)>,
+    /// The memory that a copy reads, and the memory that it writes.
+    pub(in crate::ingest) memory: [Option<usize>; 2],
     pub(in crate::ingest) device: Option<usize>,
     pub(in crate::ingest) stream: Option<usize>,
     pub(in crate::ingest) name: usize,
@@ -385,12 +387,14 @@ impl Launches {
             self.repeated_copies += 1;
             return Ok(false);
         }
+        let memory = self.columns.memory.iter().flatten();
         let activity = Activity {
             device,
             name,
             start,
             duration: (took * 1e9).round() as u64,
             bytes: self.moved(reading, row)?,
+            host_memory: memory.filter_map(|at| HostMemory::named(row.cell(*at))).next(),
             ..Activity::default()
         };
         reading.add_activity(activity);
@@ -446,9 +450,9 @@ impl Launches {
         }
         source.clues.extend(self.left_out.clue());
         if self.gridless > 0 {
+            let rows = counted(self.gridless, "row without a grid is", "rows without a grid are");
             source.clues.push(format!(
-                "{} rows without a grid are left out: CUDA graphs traced as a whole (`--cuda-graph-trace=node` traces their kernels)",
-                self.gridless
+                "{rows} left out: CUDA graphs traced as a whole (`--cuda-graph-trace=node` traces their kernels)"
             ));
         }
     }

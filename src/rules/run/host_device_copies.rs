@@ -1,6 +1,5 @@
 //! Tells how much of a run goes into copies between host and device.
 
-use crate::analysis::Moved;
 use crate::rules::engine::shares::Together;
 use crate::rules::{Check, Confidence, Finding, Missing, Rule, Run, Threshold, least_shown};
 use crate::taxonomy::Kind;
@@ -25,8 +24,8 @@ on average that move fewer bytes per second than `slow` point to the link.
 
 ## Remedy
 Keep data on the device; copy on a separate stream from pinned memory while kernels run; one large
-copy instead of many small ones; narrower formats; prefetch managed memory. Where the trace names the memory (PyTorch:
-`Pageable`, `Pinned`), the next step says which of these is left.
+copy instead of many small ones; narrower formats; prefetch managed memory. Where the trace says
+which memory copies use (PyTorch, Nsight Systems, nvprof), the next step says which of these is left.
 
 ## False positives
 Copies that overlap with kernels cost nothing. Profiles of the first iterations show weight copies
@@ -124,15 +123,12 @@ fn check(run: &Run<'_>) -> Result<Vec<Finding>, Missing> {
     Ok(vec![finding])
 }
 
-/// Of the time of copies, the share of those from or to pageable memory; `None` where their names do not say what memory
-/// all of them use, as those of Kineto do.
+/// Of the time of copies, the share of those from or to pageable memory; `None` where it is not known of all of them what
+/// memory they use.
 fn pageable(copies: &Together<'_>) -> Option<f64> {
-    let is_pageable = |one: &&Moved| one.name.contains("Pageable");
-    let says = |one: &&Moved| is_pageable(one) || one.name.contains("Pinned");
-    let is_known = copies.kernels.is_empty() && copies.moved.iter().all(says);
-    let time: Seconds =
-        copies.moved.iter().filter(|one| is_pageable(one)).map(|one| one.time).sum();
-    (is_known && copies.time > Seconds::ZERO).then(|| time / copies.time)
+    let time: Option<Seconds> = copies.moved.iter().map(|one| one.pageable).sum();
+    time.filter(|_| copies.kernels.is_empty() && copies.time > Seconds::ZERO)
+        .map(|time| time / copies.time)
 }
 
 #[cfg(test)]
@@ -186,34 +182,78 @@ mod tests {
         }
     }
 
-    /// Kineto names the memory that a copy reads and writes.
+    /// Kineto names the memory that a copy reads and writes; tables have columns for it.
     #[test]
     fn pageable_memory_is_the_first_to_change() {
-        let of = |name: &str| {
+        let next = |file: &str, text: String| {
+            let profile = read_text(file, text.leak(), &Options::default()).unwrap();
+            let judged = Session::default().judge(&profile).unwrap();
+            let found = judged.findings.run.iter().find(|one| &*one.rule == RULE).unwrap();
+            (found.at_stake_low_s, found.next.as_deref().unwrap().to_owned())
+        };
+        let kineto = |name: &str| {
             let trace = format!(
                 r#"{{"schemaVersion": 1, "traceEvents": [
                 {{"ph":"X","cat":"kernel","name":"k","ts":1000,"dur":900,"args":{{"device":0,"stream":7,"correlation":1}}}},
                 {{"ph":"X","cat":"gpu_memcpy","name":"{name}","ts":100,"dur":300,"args":{{"device":0,"stream":7,"bytes":1200000,"correlation":2}}}}
                 ]}}"#
             );
-            let profile = read_text("trace.json", trace.leak(), &Options::default()).unwrap();
-            let judged = Session::default().judge(&profile).unwrap();
-            let found = judged.findings.run.iter().find(|one| &*one.rule == RULE).unwrap();
-            (found.at_stake_low_s, found.next.as_deref().unwrap().to_owned())
+            next("trace.json", trace)
         };
-        let (low, pageable) = of("Memcpy HtoD (Pageable -> Device)");
-        assert_eq!(
-            (low, pageable.starts_with("copy from pinned memory")),
-            (0.0, true),
-            "{pageable}"
-        );
-        let (_, pinned) = of("Memcpy HtoD (Pinned -> Device)");
-        assert!(
-            pinned.starts_with("copy on a separate stream, as the memory is pinned"),
-            "{pinned}"
-        );
-        let (_, unknown) = of("Memcpy HtoD");
-        assert!(unknown.starts_with("copy on a separate stream from pinned memory"), "{unknown}");
+        let nsys = |copies: &[[&str; 3]]| {
+            let rows = copies.iter().zip(100..).map(|([from, to, name], at)| {
+                format!("{at}000,300000,{at},,,,,,,,,,1.200,4.0,{from},{to},A (0),1,7,{name}\n")
+            });
+            let head = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),\
+                        Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name\n\
+                        1000000,900000,99,4,1,1,64,1,1,16,0.0,0.0,,,,,A (0),1,7,k\n";
+            next("trace.csv", rows.fold(head.to_owned(), |all, row| all + &row))
+        };
+        let nvprof = |memory: &str| {
+            let text = format!(
+                "\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block Z\",\
+                 \"Registers Per Thread\",\"Static SMem\",\"Dynamic SMem\",\"Size\",\"Throughput\",\"SrcMemType\",\"DstMemType\",\
+                 \"Device\",\"Context\",\"Stream\",\"Name\",\"Correlation_ID\"\n\
+                 us,us,,,,,,,,B,B,MB,GB/s,,,,,,,\n\
+                 100,300,,,,,,,,,,1.2,4.0,\"{memory}\",\"Device\",\"A (0)\",\"1\",\"7\",\"[CUDA memcpy HtoD]\",8\n\
+                 1000,900,4,1,1,64,1,1,16,0,0,,,,,\"A (0)\",\"1\",\"7\",\"k\",9\n"
+            );
+            next("trace.csv", text)
+        };
+        let to = "[CUDA memcpy Host-to-Device]";
+        for (low, pageable) in [
+            kineto("Memcpy HtoD (Pageable -> Device)"),
+            nsys(&[["Pageable", "Device", to]]),
+            nsys(&[["Device", "Pageable", "[CUDA memcpy Device-to-Host]"]]),
+            nvprof("Pageable"),
+        ] {
+            assert_eq!(
+                (low, pageable.starts_with("copy from pinned memory")),
+                (0.0, true),
+                "{pageable}"
+            );
+        }
+        for (_, pinned) in [
+            kineto("Memcpy HtoD (Pinned -> Device)"),
+            nsys(&[["Pinned", "Device", to]]),
+            nvprof("Pinned"),
+        ] {
+            assert!(
+                pinned.starts_with("copy on a separate stream, as the memory is pinned"),
+                "{pinned}"
+            );
+        }
+        // One copy of which it is not known leaves it open for all.
+        for (_, unknown) in [
+            kineto("Memcpy HtoD"),
+            nsys(&[["Pageable", "Device", to], ["Managed", "Device", to]]),
+            nvprof(""),
+        ] {
+            assert!(
+                unknown.starts_with("copy on a separate stream from pinned memory"),
+                "{unknown}"
+            );
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod gpus;
 mod kernels;
 #[cfg(feature = "sqlite")]
 mod missing;
+mod moved;
 #[cfg(feature = "sqlite")]
 mod ranges;
 #[cfg(feature = "sqlite")]

@@ -7,8 +7,9 @@ use super::database::{Database, Failure, STRINGS, integer, text};
 use super::gpus::Gpus;
 use super::kernels::{self, Kernel, Kernels, Setting};
 use super::missing;
+use super::moved::{self, Moved};
 use super::ranges::{self, Label, Operators};
-use super::slots::{self, Slot, Slots, process_id};
+use super::slots::{Slot, Slots, process_id};
 use super::steps::{self, OfThread};
 use crate::ingest::Reading;
 use crate::ingest::timeline::{self, LeftOut, Work};
@@ -63,14 +64,14 @@ pub(super) fn read(database: &Database, reading: &mut Reading<'_>) -> Result<(),
         }
         return Err(Failure::Refused(missing::kernels(database, reading)?));
     }
-    let mut moved = moved(database, &kernels, &mut slots)?;
+    let mut moved = moved::read(database, &kernels, &mut slots)?;
     let all = moved.len();
     moved.retain(Moved::is_timed);
     let untimed = (all - moved.len()) as u64;
     // Rows that are there twice, as kernels may be.
     let mut seen = HashSet::new();
     moved.retain(|one| {
-        let Moved { table, process, device, start, end, bytes, kind, slot, places } = *one;
+        let Moved { table, process, device, start, end, bytes, kind, slot, places, .. } = *one;
         seen.insert((table, process, device, start, end, bytes, kind, slot.place(), places))
     });
     let calls = Calls::of(database, &slots)?;
@@ -155,33 +156,6 @@ struct Graphs {
     alone: BTreeSet<i64>,
 }
 
-/// A copy, a memset, or a graph that was traced as a whole.
-struct Moved {
-    table: &'static str,
-    process: i64,
-    slot: Slot,
-    device: i64,
-    start: Option<u64>,
-    end: Option<u64>,
-    bytes: Option<u64>,
-    kind: Option<i64>,
-    /// Stream, node of a graph, and address of managed memory: several may begin and end at once.
-    places: [Option<i64>; 3],
-}
-
-impl Moved {
-    /// Whether its times are those of something that ran; of graphs zeros stand for what is not known.
-    fn is_timed(&self) -> bool {
-        let is_span = self.start.zip(self.end).is_some_and(|(start, end)| start <= end);
-        is_span || self.table == missing::GRAPHS
-    }
-
-    /// Nanoseconds; 0 if it is not known.
-    fn duration(&self) -> u64 {
-        self.start.zip(self.end).map_or(0, |(start, end)| end.saturating_sub(start))
-    }
-}
-
 /// Work of a GPU, by what leads to the call that launched it.
 #[derive(Clone, Copy)]
 struct Launched {
@@ -217,53 +191,6 @@ impl AllLaunched<'_> {
     }
 }
 
-/// Reads copies, memsets, and graphs that were traced as a whole; not those whose kernels were traced, too.
-fn moved(database: &Database, kernels: &Kernels, slots: &mut Slots) -> Result<Vec<Moved>, Failure> {
-    let mut moved = Vec::new();
-    let mut has_kernels = vec![false; slots.len()];
-    for place in kernels.launches.iter().filter_map(|kernel| kernel.slot.place()) {
-        has_kernels[place] = true;
-    }
-    let columns = [
-        "start",
-        "end",
-        "globalPid",
-        "correlationId",
-        "deviceId",
-        "bytes",
-        "copyKind",
-        "streamId",
-        "graphNodeId",
-        "virtualAddress",
-    ];
-    for table in [COPIES, FILLS, missing::GRAPHS] {
-        database.each(table, columns, |cells| {
-            let [start, end, process, correlation, device, bytes, kind, stream, node, address] =
-                cells.map(integer);
-            let number = |cell: Option<i64>| cell.and_then(|number| u64::try_from(number).ok());
-            let process = process.map_or(0, slots::process);
-            let slot = slots.take(process, correlation);
-            let is_traced = |place: usize| has_kernels.get(place).copied().unwrap_or(false);
-            if table == missing::GRAPHS && slot.place().is_some_and(is_traced) {
-                return Ok(());
-            }
-            moved.push(Moved {
-                table,
-                process,
-                slot,
-                device: device.unwrap_or_default(),
-                start: number(start),
-                end: number(end),
-                bytes: number(bytes),
-                kind,
-                places: [stream, node, address],
-            });
-            Ok(())
-        })?;
-    }
-    Ok(moved)
-}
-
 /// Appends copies, memsets and whole graphs, and returns those whose start is known.
 fn activities(
     moved: &[Moved],
@@ -278,20 +205,16 @@ fn activities(
         if one.table != missing::GRAPHS {
             left_out.add(1, duration as f64 / 1e9);
         }
-        let name = match one.table {
-            COPIES => copy(one.kind),
-            FILLS => "[CUDA memset]",
-            _ => "[CUDA graph]",
-        };
         let device = gpus.hint(reading, process_id(one.process), one.device);
         // A graph of which nothing is known begins and ends at 0.
         let start = start.filter(|start| *start > 0);
         let activity = Activity {
             device,
-            name: reading.name(name.as_bytes()),
+            name: reading.name(one.name().as_bytes()),
             start: start.map(|start| zero.saturating_add(start)),
             duration,
             bytes: one.bytes,
+            host_memory: one.host_memory,
             ..Activity::default()
         };
         reading.add_activity(activity);
@@ -408,26 +331,6 @@ fn training(
                 ..Step::default()
             });
         }
-    }
-}
-
-/// The tables of copies and of memsets.
-const COPIES: &str = "CUPTI_ACTIVITY_KIND_MEMCPY";
-const FILLS: &str = "CUPTI_ACTIVITY_KIND_MEMSET";
-
-/// A copy as `nsys stats` calls it, by the number of its kind.
-fn copy(kind: Option<i64>) -> &'static str {
-    match kind {
-        Some(1) => "[CUDA memcpy HtoD]",
-        Some(2) => "[CUDA memcpy DtoH]",
-        Some(3) => "[CUDA memcpy HtoA]",
-        Some(4) => "[CUDA memcpy AtoH]",
-        Some(5..=8) => "[CUDA memcpy DtoD]",
-        Some(10) => "[CUDA memcpy PtoP]",
-        Some(11) => "[CUDA Unified Memory memcpy HtoD]",
-        Some(12) => "[CUDA Unified Memory memcpy DtoH]",
-        Some(13) => "[CUDA Unified Memory memcpy DtoD]",
-        _ => "[CUDA memcpy]",
     }
 }
 
