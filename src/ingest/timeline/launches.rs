@@ -387,14 +387,14 @@ impl Launches {
             self.repeated_copies += 1;
             return Ok(false);
         }
-        let memory = self.columns.memory.iter().flatten();
+        let mut memory = self.columns.memory.iter().flatten();
         let activity = Activity {
             device,
             name,
             start,
             duration: (took * 1e9).round() as u64,
             bytes: self.moved(reading, row)?,
-            host_memory: memory.filter_map(|at| HostMemory::named(row.cell(*at))).next(),
+            host_memory: memory.find_map(|at| HostMemory::named(row.cell(*at))),
             ..Activity::default()
         };
         reading.add_activity(activity);
