@@ -123,14 +123,16 @@ pub(crate) fn is_beginning(part: &Run, whole: &Run) -> bool {
     for kernel in &part.kernels {
         *known.entry(key(kernel)).or_default() += kernel.launches;
     }
-    let as_in_the_whole = whole.kernels.iter().all(|kernel| {
-        let there = known.remove(&key(kernel));
-        match there {
-            Some(launches) => {
-                kernel.rows[0] < end && (kernel.rows[1] >= end || launches == kernel.launches)
-            }
-            None => kernel.rows[0] >= end,
-        }
+    // Of several devices each has a kernel of its own with the same key.
+    let mut all: BTreeMap<_, (u64, [u64; 2])> = BTreeMap::new();
+    for kernel in &whole.kernels {
+        let (launches, rows) = all.entry(key(kernel)).or_insert((0, [u64::MAX, 0]));
+        *launches += kernel.launches;
+        *rows = [rows[0].min(kernel.rows[0]), rows[1].max(kernel.rows[1])];
+    }
+    let as_in_the_whole = all.iter().all(|(key, (launches, rows))| match known.remove(key) {
+        Some(there) => rows[0] < end && (rows[1] >= end || there == *launches),
+        None => rows[0] >= end,
     });
     as_in_the_whole && known.is_empty()
 }
@@ -383,6 +385,24 @@ mod tests {
         let fewer = run(vec![at("b", 1, [0, 1])]);
         let other = run(vec![at("a", 1, [0, 0]), at("d", 1, [1, 1])]);
         assert_eq!((cut(&fewer), cut(&other)), (None, None));
+    }
+
+    /// Rows: a on each of two devices, then b on each: a kernel of both is cut off as one is.
+    #[test]
+    fn a_run_on_two_devices_is_cut_off_too() {
+        let on = |device, one: RunKernel| RunKernel { device, ..one };
+        let whole = run(vec![
+            on(0, at("a", 2, [0, 2])),
+            on(1, at("a", 2, [1, 3])),
+            on(0, at("b", 2, [4, 6])),
+            on(1, at("b", 2, [5, 7])),
+        ]);
+        let a = || [on(0, at("a", 2, [0, 2])), on(1, at("a", 2, [1, 3]))];
+        let b = || [on(0, at("b", 1, [4, 4])), on(1, at("b", 1, [5, 5]))];
+        assert!(is_beginning(&run(a().into_iter().chain(b()).collect()), &whole));
+        // One launch of a is not there, although it was over.
+        let fewer = [on(0, at("a", 2, [0, 2])), on(1, at("a", 1, [1, 1]))];
+        assert!(!is_beginning(&run(fewer.into_iter().chain(b()).collect()), &whole));
     }
 
     #[test]

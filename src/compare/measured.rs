@@ -56,16 +56,20 @@ impl Group<'_> {
             headroom: headroom.as_ref().map(|headroom| Factor::new(headroom.value)),
             savings_s: savings.map(Seconds::new),
         });
-        let launches = self.each(|kernels, _| {
-            Some(kernels.iter().map(|kernel| kernel.launches).sum::<u64>() as f64)
-        });
+        let count = |of: &dyn Fn(&RunKernel, &Run) -> u64| {
+            let launches = self.each(|kernels, run| {
+                Some(kernels.iter().map(|kernel| of(kernel, run)).sum::<u64>() as f64)
+            });
+            known(&launches).unwrap_or_default()
+        };
         let centers: Vec<f64> = centers.iter().flatten().copied().collect();
         let first = self.all().next();
         Measured {
             runs: in_runs.len(),
             in_runs,
             by_run: by_run.collect(),
-            launches: known(&launches).unwrap_or_default(),
+            launches: count(&|kernel, _| kernel.launches),
+            warm_launches: count(&|kernel, run| kernel.warm_launches(run.warmup)),
             time_s: known(&times).map(Seconds::new),
             launch_s: median(&centers).map(|log| Seconds::new(log.exp())),
             share: known(&shares).map(Share::new),

@@ -385,9 +385,9 @@ impl Table<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Run;
     use super::super::made::{kernel, run};
     use super::super::{Comparison, Setting, compare};
+    use super::super::{Run, RunKernel};
     use super::*;
 
     /// A run of kernels of five launches each, of so many milliseconds.
@@ -484,5 +484,27 @@ mod tests {
         assert_eq!(found.basis, Basis::Headroom);
         assert!((found.total.shift.get() - (1.5_f64 / 2.0).ln()).abs() < 1e-12, "{found:?}");
         assert!(!found.common.removed && found.common.reason.contains("the devices differ"));
+    }
+
+    /// 4 and 40 launches of each kernel, all alike, of which the first is left out: 3 and 39 are 13 times the work.
+    #[test]
+    fn runs_of_other_lengths_are_as_fast_behind_their_warm_up() {
+        let side = |launches: u64| {
+            let of = |at: u8| RunKernel {
+                launches,
+                ..kernel(
+                    &format!("{}_kernel", char::from(b'a' + at)),
+                    &vec![3e-4; launches as usize - 1],
+                )
+            };
+            [Run { warmup: 1, ..run((0..12).map(of).collect()) }]
+        };
+        let found = compared(&side(4), &side(40));
+        assert!(found.total.shift.abs() < Shift::new(1e-12), "{:?}", found.total);
+        let own = found
+            .changes
+            .iter()
+            .all(|change| change.own.as_ref().unwrap().shift.abs() < Shift::new(1e-12));
+        assert!(own);
     }
 }

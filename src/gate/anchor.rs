@@ -1,10 +1,9 @@
 //! A second baseline: a release, or the oldest of a window. Against the newest one alone, a kernel that gets
 //! 3% slower with every commit never exceeds its limit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::decision::gravest_first;
-use super::decision::{Check, Decision, Outcome, Verdict};
+use super::decision::{Check, Decision, Outcome, Verdict, counted, gravest_first};
 use super::judge::{Setting, concluded, judge};
 use super::policy::{Action, Metric, Policy};
 use super::waive;
@@ -104,10 +103,7 @@ pub fn beside(
     if outcome != Outcome::Passed || decision.outcome == Outcome::Passed {
         (decision.outcome, decision.reason) = (outcome, reason);
     }
-    decision.counts = BTreeMap::new();
-    for check in &decision.checks {
-        *decision.counts.entry(check.verdict).or_default() += 1;
-    }
+    decision.counts = counted(&decision.checks);
 }
 
 /// Says which limits could be checked against the newest baseline only: runs of long ago may lack what is collected today.

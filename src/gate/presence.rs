@@ -6,6 +6,7 @@ use super::decision::{Check, Subject, Verdict};
 use super::policy::{Action, Metric, Policy};
 use super::value::Value;
 use super::words;
+use crate::analysis::is_called;
 use crate::compare::{Change, Comparison, Lone, Measured, most_lack};
 use crate::units::{Seconds, Share};
 
@@ -167,7 +168,7 @@ fn count_runs(measured: &Measured, of: usize, side: &str) -> String {
 /// Makes a check for each required pattern that most runs of the current side have no kernel of.
 pub(super) fn required(there: &[Lone], of: usize, policy: &Policy) -> Vec<Check> {
     let missing = |pattern: &String| {
-        let is_it = |lone: &&Lone| named(pattern, &lone.name, &lone.measured.full_name);
+        let is_it = |lone: &&Lone| is_called(pattern, &lone.name, &lone.measured.full_name);
         let runs: BTreeSet<usize> =
             there.iter().filter(is_it).flat_map(|lone| lone.measured.in_runs.clone()).collect();
         let runs = runs.len();
@@ -193,11 +194,6 @@ pub(super) fn required(there: &[Lone], of: usize, policy: &Policy) -> Vec<Check>
         })
     };
     policy.required.iter().filter_map(missing).collect()
-}
-
-/// Returns `true` if a kernel's name matches this pattern.
-fn named(pattern: &str, name: &str, full: &str) -> bool {
-    crate::analysis::is_called(pattern, name, full)
 }
 
 #[cfg(test)]
