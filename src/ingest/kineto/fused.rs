@@ -44,6 +44,10 @@ fn triton(called: &Called) -> Option<Work> {
         .filter(|at| called.arguments[*at] == Argument::Other)
         .filter_map(|at| called.number(at))
         .collect();
+    // Without recorded values nothing is known of its axes.
+    if sizes.is_empty() {
+        return None;
+    }
     // The axes come last, behind symbols of shapes: as many of them as there are of some tensor.
     let products = (fewest_axes.min(sizes.len())..=MOST_AXES.min(sizes.len()))
         .map(|axes| sizes[sizes.len() - axes..].iter().product::<f64>());
@@ -176,7 +180,11 @@ mod tests {
         let values = r#"["", "", "", "40", "16", "40"]"#;
         let found = work([name, "[[16, 40], [40], [16, 40], [], [], []]", types, values]);
         assert_eq!(bytes(found), Some((5280.0, 1.0, 2.0)));
-        // No tensor has as many elements as the kernel has points.
+        // No tensor has as many elements as the kernel has points, or no values were recorded.
+        let types = r#"["float", "float", "Scalar"]"#;
+        for name in ["triton_per_fused_sum_0", "triton_poi_fused_add_0"] {
+            assert_eq!(work([name, "[[10, 10], [], []]", types, ""]), None);
+        }
         let types = r#"["float", "float", "float", "Scalar"]"#;
         let values = r#"["", "", "", "100"]"#;
         assert_eq!(work([name, "[[9], [9], [9], []]", types, values]), None);

@@ -382,7 +382,10 @@ impl Writer {
 
 /// Sorts copies and fills by time, without those that are written again.
 fn in_order(moved: &mut Vec<Moved>) {
-    moved.sort_by_key(|one| (one.start, one.correlation));
+    let all = |one: &Moved| {
+        (one.start, one.correlation, one.name, one.duration, one.device, one.stream, one.bytes)
+    };
+    moved.sort_by_key(all);
     moved.dedup_by(|one, other| one.correlation > 0 && one == other);
 }
 

@@ -49,7 +49,9 @@ impl<'a, T: Spanned> Nested<'a, T> {
             let span = events[*at as usize].span();
             let is_over = |outer: &u32| {
                 let outer = events[*outer as usize].span();
-                outer.thread != span.thread || outer.end < span.start
+                // One that ends where the next begins is not around it; a moment at its end may be within it.
+                let is_next = outer.end == span.start && span.start < span.end;
+                outer.thread != span.thread || outer.end < span.start || is_next
             };
             while open.last().is_some_and(is_over) {
                 open.pop();
@@ -76,5 +78,31 @@ impl<'a, T: Spanned> Nested<'a, T> {
         std::iter::successors(last, |at| self.parent(*at))
             .take_while(move |at| span(at).thread == thread)
             .filter(move |at| span(at).end >= time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Spanned for Span {
+        fn span(&self) -> Span {
+            *self
+        }
+    }
+
+    /// Times of whole microseconds: an event often begins when the one before it ends.
+    #[test]
+    fn an_event_that_ends_where_another_begins_is_not_around_it() {
+        let of = |(start, end): (i64, i64)| Span { thread: 1, start, end };
+        let spans = [(0, 40), (0, 10), (10, 20), (12, 12), (20, 20), (20, 30), (40, 40)].map(of);
+        let nested = Nested::new(&spans);
+        let parents: Vec<Option<u32>> = (0..7).map(|at| nested.parent(at)).collect();
+        // A moment at the end of an event may be within it; where another begins, it is within that.
+        let expected = [None, Some(0), Some(0), Some(2), Some(5), Some(0), Some(0)];
+        assert_eq!(parents, expected);
+        let around = |time| nested.around(1, time).collect::<Vec<_>>();
+        assert_eq!(around(15), [2, 0]);
+        assert_eq!(around(25), [5, 0]);
     }
 }

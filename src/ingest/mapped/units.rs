@@ -53,7 +53,7 @@ impl Units {
             (_, "s") => (Self::TIME, false),
             (_, "B") => (Self::BYTES, true),
             (_, "B/s") => (Self::BANDWIDTH, false),
-            (_, "FLOP/s") => (Self::WORK_RATE, false),
+            (Quantity::Peak(_), _) => (Self::WORK_RATE, false),
             (_, "Hz") => (Self::FREQUENCY, false),
             _ => (Self::NUMBER, false),
         };

@@ -14,7 +14,7 @@ pub(super) fn need(
     match part {
         Part::Softmax { again } if is_softmax(&operator.name) => softmax(first, again),
         Part::SoftmaxBackward { again } if is_softmax(&operator.name) => {
-            softmax_gradient(first, again)
+            softmax_gradient(first, tensors.get(1), again)
         }
         Part::BatchNorm { backward, again } if operator.name == "batch_norm" => {
             Some(batch_norm(first, backward, again))
@@ -88,19 +88,23 @@ fn softmax(x: &Tensor, again: bool) -> Option<Need> {
     Some(Need::of(formula, &count).at_most(factor * widened(x)))
 }
 
-fn softmax_gradient(y: &Tensor, again: bool) -> Option<Need> {
+/// The gradient of a softmax of this result; `written` is of its input, where that has a type of its own.
+fn softmax_gradient(y: &Tensor, written: Option<&Tensor>, again: bool) -> Option<Need> {
     let (rows, columns) = rows(y)?;
     let count = count("softmax-backward", [("rows", rows), ("columns", columns)], y.data_type)?;
-    // The gradient of the result is read for the sum, and again for the gradient of the input.
-    let (formula, factor) = if again {
-        (
-            "sizes of the softmax: result read, its gradient once or twice, gradient written",
-            4.0 / 3.0,
-        )
+    let formula = if again {
+        "sizes of the softmax: result read, its gradient once or twice, gradient written"
     } else {
-        ("sizes of the softmax: result and its gradient read, gradient written", 1.0)
+        "sizes of the softmax: result and its gradient read, gradient written"
     };
-    Some(Need::of(formula, &count).at_most(factor * widened(y)))
+    let mut need = Need::of(formula, &count);
+    let each = y.data_type.bytes();
+    if let Some(dx) = written.filter(|dx| dx.shape == y.shape) {
+        need.bytes += (dx.data_type.bytes() - each) * y.elements();
+    }
+    // The gradient of the result is read for the sum, and again for the gradient of the input.
+    let factor = if again { 1.0 + each * y.elements() / need.bytes } else { 1.0 };
+    Some(need.at_most(factor * widened(y)))
 }
 
 /// A batch normalization over all of its input, in one kernel.

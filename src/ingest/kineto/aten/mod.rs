@@ -1,5 +1,6 @@
 //! Operators of `PyTorch` → what they have to do: which tensors count, under which name.
 
+mod elements;
 #[cfg(test)]
 mod tests;
 
@@ -59,8 +60,8 @@ pub(super) fn operator(
         | "native_dropout"
         | "fill"
         | "zero" => of(plain, false, &tensors(&[0])?),
-        "softmax_backward_data" => of("softmax", true, &tensors(&[1])?),
-        "log_softmax_backward_data" => of("log_softmax", true, &tensors(&[1])?),
+        "softmax_backward_data" => of("softmax", true, &unwidened(called, fallback)?),
+        "log_softmax_backward_data" => of("log_softmax", true, &unwidened(called, fallback)?),
         "nll_loss_forward" => of("nll_loss", false, &tensors(&[0])?),
         "nll_loss_backward" => of("nll_loss", true, &tensors(&[1])?),
         "max_pool2d_with_indices" => of("max_pool2d", false, &tensors(&[0])?),
@@ -114,8 +115,10 @@ pub(super) fn operator(
         "mse_loss" | "native_dropout_backward" => of("mul", false, &tensors(&[0, 1])?),
         "sum" | "mean" => of(plain, false, &reduced(called, fallback, 1)?),
         "norm" | "linalg_vector_norm" => of(plain, false, &reduced(called, fallback, 2)?),
-        name if ELEMENTWISE.contains(&name) => {
-            let mut tensors = called.tensors(fallback);
+        name => {
+            let places = 0..elements::operands(name)?;
+            let mut tensors: Vec<Tensor> =
+                places.filter_map(|at| called.tensor(at, fallback)).collect();
             // A number comes as a tensor without dimensions, and with the call instead of from memory.
             if tensors.iter().any(|tensor| !tensor.shape.is_empty()) {
                 tensors.retain(|tensor| !tensor.shape.is_empty());
@@ -127,7 +130,6 @@ pub(super) fn operator(
             let square = may_square.then_some(("maybe_square", 1.0));
             of(spelled, false, &Params::of_tensors(tensors).with_sizes(square.as_slice()))
         }
-        _ => None,
     }
 }
 
@@ -328,6 +330,15 @@ fn scaled(called: &Called, data_type: DataType) -> Option<Params> {
     Some(product.with_sizes(&[("scale_bytes", scales.iter().sum())]).with_sizes(out.as_slice()))
 }
 
+/// The result of a softmax, and the gradient of its input where that has another type: one that was widened on the way is
+/// written as it was.
+fn unwidened(called: &Called, fallback: Option<DataType>) -> Option<Params> {
+    let result = called.tensor(1, fallback)?;
+    let input = called.scalar_type(3).filter(|input| Some(*input) != result.dtype);
+    let input = input.map(|input| Tensor::new(result.shape.clone(), Some(input)));
+    Some(Params::of_tensors([result].into_iter().chain(input).collect()))
+}
+
 /// A reduction over the dimensions that the value at this place lists, with its results and the bytes of each; at most so
 /// many where no values were recorded.
 fn reduced(called: &Called, fallback: Option<DataType>, dimensions: usize) -> Option<Params> {
@@ -335,7 +346,10 @@ fn reduced(called: &Called, fallback: Option<DataType>, dimensions: usize) -> Op
     let stored = tensor.dtype?;
     // Whole numbers are added up in 64 bits.
     let result = if is_float(stored) { stored } else { DataType::Int64 };
-    let result = called.scalar_type(dimensions + 2).unwrap_or(result);
+    // Over all dimensions the type comes in the place of the list: `sum(self, *, dtype)`.
+    let is_of_all = called.recorded() == dimensions + 1;
+    let at = if is_of_all { dimensions } else { dimensions + 2 };
+    let result = called.scalar_type(at).unwrap_or(result);
     let params = Params::of_tensors(vec![tensor.clone()]).with_sizes(&[("each", result.bytes())]);
     if called.recorded() == 0 {
         let wide = tensor.shape.iter().copied().filter(|extent| *extent > 1.0);
@@ -353,73 +367,6 @@ fn reduced(called: &Called, fallback: Option<DataType>, dimensions: usize) -> Op
     let kept = tensor.shape.iter().enumerate().filter(|(at, _)| is_kept(*at));
     Some(params.with_sizes(&[("results", kept.map(|(_, extent)| *extent).product())]))
 }
-
-/// Operators on each element of their tensors, whose first tensors are the operands.
-const ELEMENTWISE: &[&str] = &[
-    "add",
-    "sub",
-    "rsub",
-    "mul",
-    "div",
-    "remainder",
-    "fmod",
-    "maximum",
-    "minimum",
-    "bitwise_and",
-    "bitwise_or",
-    "logical_and",
-    "logical_or",
-    "lt",
-    "gt",
-    "ge",
-    "le",
-    "eq",
-    "ne",
-    "pow",
-    "addcmul",
-    "addcdiv",
-    "lerp",
-    "where",
-    "masked_fill",
-    "abs",
-    "neg",
-    "reciprocal",
-    "ceil",
-    "floor",
-    "round",
-    "sign",
-    "trunc",
-    "clamp",
-    "clamp_min",
-    "clamp_max",
-    "exp",
-    "expm1",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "sqrt",
-    "rsqrt",
-    "acos",
-    "asin",
-    "atan",
-    "cos",
-    "cosh",
-    "sin",
-    "sinh",
-    "tan",
-    "sigmoid",
-    "tanh",
-    "erf",
-    "erfc",
-    "erfinv",
-    "elu",
-    "hardtanh",
-    "leaky_relu",
-    "relu",
-    "softplus",
-    "threshold",
-];
 
 /// Shapes of a convolution or of its gradients.
 struct Convolved {

@@ -207,7 +207,7 @@ fn activities(
         }
         let device = gpus.hint(reading, process_id(one.process), one.device);
         // A graph of which nothing is known begins and ends at 0.
-        let start = start.filter(|start| *start > 0);
+        let start = start.filter(|start| *start > 0 || one.table != missing::GRAPHS);
         let activity = Activity {
             device,
             name: reading.name(one.name().as_bytes()),

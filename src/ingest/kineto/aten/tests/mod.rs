@@ -342,6 +342,40 @@ fn attention_counts_the_pairs_within_its_mask_and_window() {
     assert_eq!(work(&packed, "fmha_cutlassF_f16_aligned_64x64_rf_sm80").0, None);
 }
 
+/// A number beside a tensor comes with the call, and what is written is no operand: read once, written once.
+#[test]
+fn what_is_written_is_no_operand() {
+    let of = |name: &str, dims: &str, types: &str| {
+        let kernel =
+            "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float>>";
+        work(&called(name, dims, types, ""), kernel).1
+    };
+    let number = ("[[1000], [], [1000]]", r#"["float", "double", "float"]"#);
+    assert_eq!(of("aten::mul", number.0, number.1), Some(8000.0));
+    assert_eq!(of("aten::div", number.0, number.1), Some(8000.0));
+    let pair = ("[[1000], [1000], [], [1000]]", r#"["float", "float", "Scalar", "float"]"#);
+    assert_eq!(of("aten::add", pair.0, pair.1), Some(12_000.0));
+    let three = (
+        "[[1000], [1000], [1000], [], [1000]]",
+        r#"["float", "float", "float", "Scalar", "float"]"#,
+    );
+    assert_eq!(of("aten::lerp", three.0, three.1), Some(16_000.0));
+}
+
+/// A softmax in FP32 of bf16: result and gradient are read in 4 bytes, and the gradient of its input is written in 2.
+#[test]
+fn the_gradient_of_a_widened_softmax_is_written_as_its_input_was() {
+    let of = |name: &str, kernel: &str, input: &str| {
+        let values = format!(r#"["", "", "-1", "{input}"]"#);
+        let dims = "[[64, 1024], [64, 1024], [], []]";
+        work(&called(name, dims, r#"["float", "float", "Scalar", "Scalar"]"#, &values), kernel).1
+    };
+    let warp = "void softmax_warp_backward<float, c10::BFloat16, float, 10, false, false>(c10::BFloat16*, float const*)";
+    assert_eq!(of("aten::_softmax_backward_data", warp, "15"), Some(65_536.0 * 10.0));
+    assert_eq!(of("aten::_softmax_backward_data", warp, "6"), Some(65_536.0 * 12.0));
+    assert_eq!(of("aten::_log_softmax_backward_data", warp, "15"), Some(65_536.0 * 10.0));
+}
+
 /// 4 by 1000 elements: what is kept of a sum is written, too.
 #[test]
 fn a_reduction_writes_a_result_for_each_element_of_what_is_kept() {
@@ -359,7 +393,7 @@ fn a_reduction_writes_a_result_for_each_element_of_what_is_kept() {
     assert_eq!(sum(r#"["","[]","False",""]"#), (Some(4000.0), Some(16_000.0 + 4.0)));
     // To double precision; and all of it, where the second value is the type.
     assert_eq!(sum(r#"["","[0]","False","7"]"#), (Some(4000.0), Some(16_000.0 + 8000.0)));
-    assert_eq!(sum(r#"["","7"]"#), (Some(4000.0), Some(16_000.0 + 4.0)));
+    assert_eq!(sum(r#"["","7"]"#), (Some(4000.0), Some(16_000.0 + 8.0)));
     let whole = of("aten::sum", "int", r#"["","[0]","False",""]"#);
     assert_eq!(whole, (Some(4000.0), Some(16_000.0 + 8000.0)));
     // A division, or a root, for each result.
