@@ -243,7 +243,7 @@ impl<'a> Describer<'a> {
             work_factor: None,
         };
         times(&mut algorithmic, kernel, &arguments, device, launches);
-        beside(&mut algorithmic, kernel, launches);
+        beside(&mut algorithmic, kernel);
         // Work that the counters did not see takes its time all the same.
         if let (Some(math), Some(high)) = (algorithmic.math_time, kernel.roofline_time_high)
             && math > high
@@ -414,7 +414,7 @@ fn times(
 }
 
 /// Computes the ratios of counted to needed work.
-fn beside(algorithmic: &mut Algorithmic, kernel: &Kernel, launches: u64) {
+fn beside(algorithmic: &mut Algorithmic, kernel: &Kernel) {
     if kernel.provenance == Some(OriginKind::Algorithmic) {
         return;
     }
@@ -422,8 +422,10 @@ fn beside(algorithmic: &mut Algorithmic, kernel: &Kernel, launches: u64) {
     algorithmic.traffic_factor = counted
         .filter(|_| algorithmic.bytes > Bytes::ZERO)
         .map(|traffic| traffic.bytes / (algorithmic.bytes * traffic.launches.max(1) as f64));
-    let counted: Flops = kernel.work.iter().map(|work| work.operations).sum();
-    let needed = algorithmic.operations * launches.max(1) as f64;
+    // Of one launch: a pipe may have been counted in some of the launches only.
+    let of_launch = |work: &Work| work.operations / kernel.launches_of(work).max(1) as f64;
+    let counted: Flops = kernel.work.iter().map(of_launch).sum();
+    let needed = algorithmic.operations;
     algorithmic.work_factor =
         (!kernel.work.is_empty() && needed > Flops::ZERO).then(|| counted / needed);
 }

@@ -53,6 +53,7 @@ impl Roofs {
         let capability = device
             .and_then(|device| device.compute_capability.as_deref())
             .or(hint.compute_capability.as_deref());
+        let target = capability.or(device.and_then(|device| device.gfx.as_deref()));
         let limits = capability.and_then(Limits::of);
         let rate = |rate: Option<BytesPerSecond>| rate.map(BytesPerSecond::get).into();
         let clock = |clock: Option<Hertz>| clock.map(Hertz::get).into();
@@ -74,7 +75,7 @@ impl Roofs {
             rated_clock: clock(device.and_then(|device| device.clock_of(Pipe::Fp32Vector))),
             memory_clock: clock(device.and_then(Device::memory_clock).or(hint.max_memory_clock)),
             highest_memory_clock: clock(hint.max_memory_clock),
-            groups: Pipe::ALL.iter().map(|pipe| law::group(capability, *pipe) as f64).collect(),
+            groups: Pipe::ALL.iter().map(|pipe| law::group(target, *pipe) as f64).collect(),
             limits: limits.filter(|limits| limits.is_register_file_usual()).map(occupancy).into(),
             lacks_matrix_units: capability.is_some_and(lacks_matrix_units),
             on_chip: limits.and_then(|limits| limits.on_chip_bytes_per_clock).map(f64::from).into(),

@@ -104,13 +104,13 @@ impl Groups {
         Arc::clone(&self.shapes[self.keys[group].2 as usize])
     }
 
-    /// Returns the facts from the name of a group's kernels, or from their operator if the name is
-    /// not recognized.
     /// Returns `true` unless it is communication or a copy, which links limit.
     pub(super) fn computes(&self, group: usize) -> bool {
         !self.class(group).crosses_link()
     }
 
+    /// Returns the facts from the name of a group's kernels, or from their operator if the name is
+    /// not recognized.
     pub(super) fn class(&self, group: usize) -> Arc<Class> {
         let (head, operator, ..) = self.keys[group];
         let class = &self.classes[head as usize];

@@ -181,8 +181,12 @@ impl Partial {
                 key(from, merged.row, &merged.record),
                 key(&self.profile, known.row, &known.record),
             );
-            new.0.total_cmp(&old.0).is_gt()
-                || new.0 == old.0 && (&new.1, new.2, new.3, new.4) < (&old.1, old.2, old.3, old.4)
+            let by_head = || (&new.1, new.2, new.3, new.4).cmp(&(&old.1, old.2, old.3, old.4));
+            // Ranks may agree in all of it, as containers do in their processes: then the figures decide, so that the same
+            // launch stands for the kernel whatever rank comes first.
+            let by_rest = || rest(from, merged.row).cmp(&rest(&self.profile, known.row));
+            let order = old.0.total_cmp(&new.0).then_with(by_head).then_with(by_rest);
+            order.is_lt()
         });
         if is_longer {
             let mut values = Values::default();
@@ -420,4 +424,12 @@ impl Partial {
         let spread = kernels.into_iter().map(|merged| (merged.times, merged.ranks)).collect();
         Concluded { profile, analysis, spread }
     }
+}
+
+/// What a launch has beside its name, process, number and start, as a text to order by.
+fn rest(profile: &Profile, row: usize) -> String {
+    let launch = profile.launch(row);
+    let figure = |quantity| Some((quantity, launch.get(quantity)?));
+    let figures: Vec<_> = profile.launches.quantities().filter_map(figure).collect();
+    format!("{:?}", (launch.head.shape, launch.head.stream, launch.head.count, figures))
 }

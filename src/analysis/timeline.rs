@@ -63,8 +63,6 @@ pub struct Copies {
     pub peers_alone: Seconds,
     /// Bytes that they moved, if all of them have a size.
     pub bytes: Option<Bytes>,
-    /// Time of those from or to pageable memory of the host, if it is known of all of them what memory they use.
-    pub pageable: Option<Seconds>,
 }
 
 /// A step of a training loop on one device.

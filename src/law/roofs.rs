@@ -64,20 +64,27 @@ pub(crate) struct Limits<N> {
 }
 
 /// Number of groups of pipes.
-pub(super) const GROUPS: usize = 5;
+pub(super) const GROUPS: usize = 6;
 
 const SHARED: usize = 0;
 const FMA: usize = 1;
 const HALF: usize = 2;
 const DOUBLE: usize = 3;
 const INTEGER: usize = 4;
+const MATRIX: usize = 5;
 
 /// Pipes that share issue slots or datapaths have the same group: their times add up. Independent
 /// pipes overlap. If the chip is unknown, all pipes share one group, which is conservative.
 ///
 /// Source: `sm__pipe_shared_cycles_active` and pipe tables of the *Nsight Compute Profiling Guide*.
-pub(crate) fn group(compute_capability: Option<&str>, pipe: Pipe) -> usize {
-    let Some(capability) = compute_capability else { return SHARED };
+/// For AMD: *AMD Instinct MI300 ISA*, "Matrix Arithmetic Instructions": while the matrix core runs, a SIMD issues other
+/// instructions. Formats of 32 and 64 bits occupy what vector instructions need.
+pub(crate) fn group(target: Option<&str>, pipe: Pipe) -> usize {
+    let Some(capability) = target else { return SHARED };
+    if capability.starts_with("gfx") {
+        let has_own_cores = matches!(capability, "gfx908" | "gfx90a" | "gfx942" | "gfx950");
+        return if has_own_cores && is_narrow_matrix(pipe) { MATRIX } else { SHARED };
+    }
     if pipe.engine() == Engine::Matrix {
         // The small FP64 unit of graphics chips serves both.
         let own_double = matches!(capability, "8.6" | "8.9" | "12.0" | "12.1");
@@ -93,10 +100,17 @@ pub(crate) fn group(compute_capability: Option<&str>, pipe: Pipe) -> usize {
     }
 }
 
+/// Whether a pipe multiplies matrices of at most 16 bits.
+fn is_narrow_matrix(pipe: Pipe) -> bool {
+    let is_wide = matches!(pipe.precision(), Precision::Fp64 | Precision::Fp32 | Precision::Tf32);
+    pipe.engine() == Engine::Matrix && !is_wide
+}
+
 /// Returns the groups that a pipe can have on any device.
 fn possible_groups(pipe: Pipe) -> &'static [usize] {
     match (pipe.engine(), pipe.precision()) {
         (_, Precision::Fp64) => &[SHARED, DOUBLE],
+        _ if is_narrow_matrix(pipe) => &[SHARED, MATRIX],
         (Engine::Matrix, _) => &[SHARED],
         (_, Precision::Int32 | Precision::Int8) => &[SHARED, INTEGER],
         (_, Precision::Fp16 | Precision::Bf16) => &[SHARED, FMA, HALF],
@@ -425,8 +439,10 @@ impl<N: Number> Branch<N> for Limits<N> {
 mod tests {
     use super::*;
 
-    const CAPABILITIES: [&str; 12] =
-        ["5.2", "6.0", "6.1", "7.0", "7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "12.0"];
+    const TARGETS: [&str; 14] = [
+        "5.2", "6.0", "6.1", "7.0", "7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "10.3", "12.0",
+        "gfx942", "gfx1100",
+    ];
 
     #[test]
     fn pipes_that_share_hardware_share_a_group() {
@@ -435,14 +451,17 @@ mod tests {
         assert!(!shared("8.0", Pipe::Fp32Vector, Pipe::Bf16Matrix));
         assert!(shared("7.0", Pipe::Fp16Vector, Pipe::Fp16Matrix));
         assert!(shared("8.9", Pipe::Fp16Vector, Pipe::Fp32Vector));
+        assert!(!shared("gfx942", Pipe::Fp32Vector, Pipe::Bf16Matrix));
+        assert!(shared("gfx942", Pipe::Fp64Vector, Pipe::Fp64Matrix));
+        assert!(shared("gfx1100", Pipe::Fp32Vector, Pipe::Fp16Matrix));
         assert_eq!(group(None, Pipe::Fp32Vector), group(None, Pipe::Bf16Matrix));
     }
 
     #[test]
     fn the_group_of_a_pipe_is_among_those_that_are_possible() {
         for pipe in Pipe::ALL {
-            for capability in CAPABILITIES.map(Some).into_iter().chain([None]) {
-                let group = group(capability, *pipe);
+            for target in TARGETS.map(Some).into_iter().chain([None]) {
+                let group = group(target, *pipe);
                 assert!(group < GROUPS && possible_groups(*pipe).contains(&group), "{pipe:?}");
             }
         }

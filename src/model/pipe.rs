@@ -173,6 +173,15 @@ impl Pipe {
         }
     }
 
+    /// Returns the unit of its rates.
+    #[must_use]
+    pub const fn operations_per_second(self) -> &'static str {
+        match self.precision() {
+            Precision::Int32 | Precision::Int8 | Precision::Int4 | Precision::Int1 => "OP/s",
+            _ => "FLOP/s",
+        }
+    }
+
     /// Returns the dense pipe on which sparse work would run without sparsity, or the pipe itself
     /// if it is dense.
     #[must_use]

@@ -56,7 +56,7 @@ macro_rules! quantities {
                 match self {
                     $(Quantity::$variant => $unit,)*
                     Quantity::Work(pipe) => pipe.operation(),
-                    Quantity::Peak(_) => "FLOP/s",
+                    Quantity::Peak(pipe) => pipe.operations_per_second(),
                 }
             }
 

@@ -8,6 +8,7 @@ use super::prediction::{Achievable, PredictedLimiter, Prediction};
 use super::tiling::Tiling;
 use super::{links, pipes, remarks};
 use crate::catalog::Device;
+use crate::law;
 use crate::roofline::{self, Limiter};
 use crate::units::{Bytes, Flops, Seconds};
 
@@ -29,7 +30,9 @@ pub fn predict(
     let link = link.map(|transfer| links::time(transfer, device)).transpose()?;
     let bytes = count.bytes();
     let t_mem = roofline::memory_time(bytes, bandwidth);
-    let t_math = roofline::grouped_math_time(pipes.iter().map(|pipe| pipe.time));
+    let t_math = roofline::grouped_math_time(
+        pipes.iter().map(|pipe| (law::group(device.target(), pipe.pipe), pipe.time)),
+    );
     let t_link = link.as_ref().map_or(Seconds::ZERO, |link| link.time);
     let roofline_time = roofline::roofline_time(t_mem, t_math).max(t_link);
     let operations = count.operations();
@@ -105,7 +108,9 @@ fn achievable(
         rates.push((pipe.operations, device.achievable_peak(pipe.pipe)?));
     }
     let t_mem = roofline::memory_time(bytes, bandwidth.value);
-    let times = rates.iter().map(|(work, rate)| roofline::math_time(*work, rate.value));
+    let times = pipes.iter().zip(&rates).map(|(pipe, (work, rate))| {
+        (law::group(device.target(), pipe.pipe), roofline::math_time(*work, rate.value))
+    });
     let t_math = roofline::grouped_math_time(times);
     let main = rates.into_iter().next().map(|(_, rate)| rate);
     Some(Achievable {

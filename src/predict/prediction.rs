@@ -32,8 +32,7 @@ pub struct Prediction {
     pub intensity: Option<FlopsPerByte>,
     /// Work of each pipe, main pipe first; empty if nothing is computed.
     pub pipes: Vec<PipeTime>,
-    /// Compute roof of this work: the pipe's peak, or the combined rate if two pipes work in
-    /// parallel; `None` if nothing is computed.
+    /// Compute roof of this work: the pipe's peak, or the combined rate of several pipes; `None` if nothing is computed.
     #[serde(rename = "peak_flop_per_s")]
     pub peak: Option<FlopsPerSecond>,
     /// The memory roof.
@@ -48,7 +47,7 @@ pub struct Prediction {
     /// Bytes over bandwidth.
     #[serde(rename = "t_mem_s")]
     pub t_mem: Seconds,
-    /// Operations over peak; the longest time of pipes that work in parallel.
+    /// Operations over peak; of several pipes those that share hardware add up, others overlap.
     #[serde(rename = "t_math_s")]
     pub t_math: Seconds,
     /// The transfer over a link, if there is one.

@@ -149,13 +149,18 @@ pub fn duration_from_cycles(cycles: f64, clock: Hertz) -> Seconds {
     Seconds::new(cycles / clock.get())
 }
 
-/// Returns the math time of several pipes: pipes that share hardware add up, independent groups
-/// overlap.
-///
-/// `groups` holds the times of each group's pipes, already summed.
+/// Returns the math time of several pipes, each with the number of its group: pipes of a group share hardware and add up,
+/// groups overlap.
 #[must_use]
-pub fn grouped_math_time(groups: impl IntoIterator<Item = Seconds>) -> Seconds {
-    Seconds::new(formula::grouped_math_time(groups.into_iter().map(Seconds::get)))
+pub fn grouped_math_time(pipes: impl IntoIterator<Item = (usize, Seconds)>) -> Seconds {
+    let mut groups: Vec<(usize, Seconds)> = Vec::new();
+    for (group, time) in pipes {
+        match groups.iter_mut().find(|(known, _)| *known == group) {
+            Some((_, sum)) => *sum += time,
+            None => groups.push((group, time)),
+        }
+    }
+    Seconds::new(formula::grouped_math_time(groups.into_iter().map(|(_, sum)| sum.get())))
 }
 
 /// Returns the limiter by the method of the *GPU Performance Background* guide: parallelism first,

@@ -161,8 +161,12 @@ fn answer(case: &Case) -> Option<Answer> {
             Number(law::headroom(seconds("t1") + seconds("t2"), seconds("e1") + seconds("e2")))
         }
         "t_math_groups" => Number(
-            law::grouped_math_time([seconds("serial_a") + seconds("serial_b"), seconds("other")])
-                .get(),
+            law::grouped_math_time([
+                (0, seconds("serial_a")),
+                (0, seconds("serial_b")),
+                (1, seconds("other")),
+            ])
+            .get(),
         ),
         "violation" => yes(law::is_faster_than_roof(seconds("t"), seconds("e"))),
         "launch_bound" => yes(law::is_launch_floored(seconds("t"), seconds("e"), seconds("t_fix"))),

@@ -113,7 +113,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("law", &["scalar", "roofline", "model"]),
     ("table", &["json", "plain", "units", "model"]),
     ("catalog", &["json", "plain", "units", "roofline", "model"]),
-    ("predict", &["plain", "units", "roofline", "model", "catalog"]),
+    ("predict", &["plain", "units", "roofline", "model", "law", "catalog"]),
     ("taxonomy", &["plain", "units", "model"]),
     (
         "ingest",

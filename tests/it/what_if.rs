@@ -75,6 +75,26 @@ fn on_its_own_device_everything_stays_and_all_time_is_accounted_for() {
     assert!(projected > 20, "{projected}");
 }
 
+/// 40 MB take 19.6 µs at 2.04 TB/s, and 11.9 µs at 3.35 TB/s: bytes of one launch in fifteen say as much of it.
+#[test]
+fn launches_without_counts_make_no_kernel_too_short_to_project() {
+    let map = "device = \"A100 SXM4 80GB\"\n[columns]\nkernel = \"kernel\"\n\
+               time = { column = \"time\", unit = \"us\" }\nbytes = { column = \"bytes\", unit = \"B\" }\n";
+    for uncounted in [0, 14] {
+        let text =
+            format!("kernel,time,bytes\ncopy,50,40000000\n{}", "copy,50,\n".repeat(uncounted));
+        let map = Some(ingest::Mapping::from_toml(map, "map.toml").unwrap());
+        let options = ingest::Options { map, ..ingest::Options::default() };
+        let profile = ingest::read_text("table.csv", text.leak(), &options).unwrap();
+        let analysis = analyzed(&profile, &Options::default()).unwrap();
+        let answer = on(&profile, &analysis, device("H100 SXM5 80GB"));
+        let Outcome::Projected(found) = &answer.kernels[0] else {
+            panic!("{uncounted}: {:?}", answer.kernels[0])
+        };
+        assert!((found.ideal.get() / (40e6 / 3.35e12) - 1.0).abs() < 2e-3, "{:?}", found.ideal);
+    }
+}
+
 #[test]
 fn roofs_twice_as_high_halve_the_ideal_time_and_what_is_beyond_the_launch_cost() {
     let profile = sample();

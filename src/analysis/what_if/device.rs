@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Law, Scene, Sides, grouped, quoted};
+use super::{Law, Scene, Sides, quoted};
 use crate::analysis::ceilings::Roofs;
 use crate::analysis::{Analysis, CeilingSet, Kernel};
 use crate::catalog::{CatalogError, Device, Observed};
@@ -115,13 +115,16 @@ impl There<'_> {
             times.push((self.roofs.group(pipe), Seconds::new(time.value)));
         }
         let Some(busy) = judged.tensor_activity else {
-            return Ok(Sides { memory, math: grouped(times) });
+            return Ok(Sides { memory, math: roofline::grouped_math_time(times) });
         };
         let ratios = self.tensor_ratios(scene)?;
         let group = self.roofs.group(Pipe::Fp16Matrix);
         let sides = |ratio: f64| {
             let tensor = (group, busy * ratio);
-            Sides { memory, math: grouped(times.iter().copied().chain([tensor])) }
+            Sides {
+                memory,
+                math: roofline::grouped_math_time(times.iter().copied().chain([tensor])),
+            }
         };
         let (least, most) = (sides(*ratios.start()), sides(*ratios.end()));
         // It does not matter how long work takes that other work hides.

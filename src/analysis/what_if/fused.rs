@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::sums::{Sums, Times};
-use super::{Neighbor, Outcome, Projection, Refusal, Sides, grouped, refusal};
+use super::{Neighbor, Outcome, Projection, Refusal, Sides, refusal};
 use crate::analysis::law::Judged;
 use crate::analysis::{Analysis, Instruments, Kernel, State};
 use crate::model::{Head, Launch, Pipe, Profile, Quantity};
-use crate::roofline::Limiter;
+use crate::roofline::{self, Limiter};
 use crate::units::{Bytes, Seconds};
 
 /// A kernel has a neighbor if this share of its launches is followed by the same kernel,
@@ -167,7 +167,7 @@ impl Pair {
         // Both ran at nearly the same roof: the time shrinks as the bytes do.
         let memory = if bytes > Bytes::ZERO { all * ((bytes - saved) / bytes) } else { all };
         let memory = memory.max(Seconds::ZERO);
-        let math = grouped(first.work.iter().chain(&second.work).copied());
+        let math = roofline::grouped_math_time(first.work.iter().chain(&second.work).copied());
         let sides = Sides { memory, math };
         let roofline_time = first.roofline_time + second.roofline_time;
         let cost = first.cost.max(second.cost);

@@ -178,6 +178,9 @@ struct Sum {
     times: Sums,
     /// Measured time, or the roofline time after the change where that is longer, of each launch.
     least: ExactSum,
+    /// Roofline times of the launches, and what launching them cost.
+    roofline_times: ExactSum,
+    costs: ExactSum,
     refused: Option<String>,
 }
 
@@ -218,8 +221,7 @@ pub fn what_if(
             Some(_) => {
                 let each = kernels.iter().zip(sums);
                 let is_elsewhere = change.is_elsewhere();
-                each.map(|(one, sum)| outcome(one, sum, analysis.fixed_cost, is_elsewhere))
-                    .collect()
+                each.map(|(one, sum)| outcome(one, sum, is_elsewhere)).collect()
             }
             None => fused::outcomes(profile, analysis),
         };
@@ -326,6 +328,8 @@ impl Sum {
         sides: Sides,
         count: f64,
     ) {
+        self.roofline_times.add(roofline_time.get() * count);
+        self.costs.add(cost.get() * count);
         // What takes its time although nothing was counted has no distance from a roof to keep.
         if roofline_time <= Seconds::ZERO {
             return;
@@ -338,11 +342,10 @@ impl Sum {
 }
 
 /// Returns the outcome of a kernel.
-fn outcome(kernel: &Kernel, sum: Sum, fixed_cost: Seconds, is_elsewhere: bool) -> Outcome {
+fn outcome(kernel: &Kernel, sum: Sum, is_elsewhere: bool) -> Outcome {
     /// Quotient from which a time is a longer one.
     const LONGER: f64 = 1.001;
-    let each = kernel.roofline_time.map(|time| time / kernel.launches.max(1) as f64);
-    let is_below_launch = each.is_some_and(|each| each < fixed_cost);
+    let is_below_launch = sum.roofline_times.get() < sum.costs.get();
     let mut projection = sum.times.projection(&[kernel], None);
     let refusal = refusal(kernel).or(is_below_launch.then_some(Refusal {
         reason: "its roofline time is below the launch cost, so something else takes its time",
@@ -455,19 +458,6 @@ impl Analysis {
             visit(position, launch, nature, alike.with_time_of(launch));
         });
     }
-}
-
-/// Returns the math time of work with the groups of its pipes: times of one group add up, groups
-/// overlap.
-fn grouped(work: impl IntoIterator<Item = (usize, Seconds)>) -> Seconds {
-    let mut groups: Vec<(usize, Seconds)> = Vec::new();
-    for (group, time) in work {
-        match groups.iter_mut().find(|(known, _)| *known == group) {
-            Some((_, sum)) => *sum += time,
-            None => groups.push((group, time)),
-        }
-    }
-    roofline::grouped_math_time(groups.into_iter().map(|(_, sum)| sum))
 }
 
 /// Returns the ceilings for a device without measurements, which only has rated clocks.

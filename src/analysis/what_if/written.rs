@@ -1,7 +1,7 @@
 //! Projects other implementations of kernels: on tensor cores, in 16 bits, with compulsory traffic
 //! only.
 
-use super::{Law, Scene, Sides, grouped};
+use super::{Law, Scene, Sides};
 use crate::analysis::Analysis;
 use crate::model::{DataType, Engine, Pipe, Profile};
 use crate::roofline;
@@ -185,7 +185,7 @@ impl Scene<'_> {
             let time = roofline::math_time(work.operations, peak.value);
             times.push((self.ran.roofs.group(pipe), time));
         }
-        Ok(grouped(times))
+        Ok(roofline::grouped_math_time(times))
     }
 
     fn first_known<const N: usize>(&self, pipes: [Pipe; N]) -> Pipe {

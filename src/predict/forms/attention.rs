@@ -114,13 +114,18 @@ Source: N. Shazeer, *Fast Transformer Decoding: One Write-Head is All You Need*,
     },
 ];
 
+/// The format in which a softmax computes: at least FP32.
+fn of_softmax(data_type: DataType) -> DataType {
+    if data_type == DataType::Fp64 { DataType::Fp64 } else { DataType::Fp32 }
+}
+
 fn attention(given: &Arguments) -> Result<Count, PredictError> {
     let heads = Heads::of(given)?;
     let e = heads.data_type;
     let softmax = f64::from(given.is("softmax")) * 5.0 * heads.pairs;
     Ok(Count::new()
         .products("scores and values", 4.0 * heads.pairs * heads.width, e)
-        .vector("softmax", softmax, DataType::Fp32)
+        .vector("softmax", softmax, of_softmax(e))
         .read("Q", heads.queries, e)
         .read("K", heads.keys, e)
         .read("V", heads.keys, e)
@@ -135,7 +140,7 @@ fn attention_backward(given: &Arguments) -> Result<Count, PredictError> {
     let atomics = f64::from(given.is("atomics")) * heads.queries;
     Ok(Count::new()
         .products("five products", 10.0 * heads.pairs * heads.width, e)
-        .vector("softmax", softmax, single)
+        .vector("softmax", softmax, of_softmax(e))
         .read("Q", heads.queries, e)
         .read("O", heads.queries, e)
         .read("dO", heads.queries, e)
@@ -155,7 +160,7 @@ fn attention_unfused(given: &Arguments) -> Result<Count, PredictError> {
     let softmax = f64::from(given.is("softmax")) * 5.0 * heads.pairs;
     Ok(Count::new()
         .products("scores and values", 4.0 * heads.pairs * heads.width, e)
-        .vector("softmax", softmax, DataType::Fp32)
+        .vector("softmax", softmax, of_softmax(e))
         .read("Q", heads.queries, e)
         .read("K", heads.keys, e)
         .read("V", heads.keys, e)
@@ -170,7 +175,7 @@ fn attention_unfused_backward(given: &Arguments) -> Result<Count, PredictError> 
     let softmax = f64::from(given.is("softmax")) * 4.0 * heads.pairs;
     Ok(Count::new()
         .products("four products", 8.0 * heads.pairs * heads.width, e)
-        .vector("softmax", softmax, DataType::Fp32)
+        .vector("softmax", softmax, of_softmax(e))
         .moved("dO", heads.queries, e, 2.0, 0.0)
         .read("Q", heads.queries, e)
         .write("dQ", heads.queries, e)

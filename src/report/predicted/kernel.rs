@@ -175,13 +175,8 @@ fn device(one: &Prediction) -> Vec<Block> {
         add(label, time(pipe.time), how);
     }
     if one.pipes.len() > 1 {
-        add(
-            "t_math",
-            time(one.t_math),
-            "the longest of the pipes, which work in \
-            parallel"
-                .to_owned(),
-        );
+        let how = "pipes that share hardware add up, others overlap";
+        add("t_math", time(one.t_math), how.to_owned());
     }
     if let Some(link) = &one.link {
         let (bytes, rate) = (si(link.bytes.get(), "B"), si(link.bandwidth.get(), "B/s"));

@@ -114,7 +114,7 @@ pub(super) fn ceilings(report: &Report<'_>) -> Vec<String> {
         let peaks = peaks(&analysis.kernels, position);
         let used: Vec<Pipe> = peaks.iter().map(|(pipe, ..)| pipe).collect();
         let peaks =
-            peaks.iter().map(|(pipe, low, high)| (pipe.label(), low, high, per_second(pipe)));
+            peaks.iter().map(|(pipe, low, high)| (pipe.label(), low, high, pipe.operations_per_second()));
         let mut roofs: Vec<_> = dram.chain(peaks).collect();
         roofs.sort_by_key(|(name, ..)| *name);
         let shown: Vec<String> = roofs
@@ -152,17 +152,13 @@ fn reached(device: &DeviceUse, is_used: impl Fn(Pipe) -> bool) -> Option<String>
     let peaks = achievable.peaks.iter();
     let peaks = peaks.filter(|(pipe, rate)| rate.source == reached.from && is_used(**pipe));
     let peaks = peaks.map(|(pipe, rate)| {
-        format!("{} {}", pipe.label(), si(rate.value.get(), per_second(*pipe)))
+        format!("{} {}", pipe.label(), si(rate.value.get(), pipe.operations_per_second()))
     });
     let rates: Vec<String> = memory.chain(peaks).collect();
     let from = printable(&reached.from);
     (!rates.is_empty()).then(|| {
         format!("achievable, measured by {} ({from}): {}", printable(&reached.by), rates.join(", "))
     })
-}
-
-fn per_second(pipe: Pipe) -> &'static str {
-    if pipe.operation() == "OP" { "OP/s" } else { "FLOP/s" }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub(in crate::rules) struct Bench {
     bytes: Option<f64>,
     quantities: Vec<(Quantity, f64)>,
     beside_us: f64,
+    uncounted: usize,
 }
 
 /// The device unless a test names another.
@@ -33,6 +34,7 @@ pub(in crate::rules) fn kernel(name: &'static str, time_us: f64) -> Bench {
         bytes: None,
         quantities: Vec::new(),
         beside_us: 0.0,
+        uncounted: 0,
     }
 }
 
@@ -64,6 +66,12 @@ impl Bench {
         self
     }
 
+    /// Adds so many launches of which no operations were counted.
+    pub(in crate::rules) fn uncounted(mut self, launches: usize) -> Self {
+        self.uncounted = launches;
+        self
+    }
+
     pub(in crate::rules) fn bytes(mut self, bytes: f64) -> Self {
         self.bytes = Some(bytes);
         self
@@ -92,6 +100,7 @@ impl Bench {
             header.push("bytes".to_owned());
             row.push(bytes.to_string());
         }
+        let mut uncounted = row.clone();
         let mut work = Vec::new();
         for (pipe, operations) in &self.work {
             let (key, unit) = (pipe.key(), pipe.operation());
@@ -100,6 +109,7 @@ impl Bench {
             ));
             header.push(key.to_owned());
             row.push(operations.to_string());
+            uncounted.push(String::new());
         }
         if !work.is_empty() {
             map.push_str(&format!("flops = [{}]\n", work.join(", ")));
@@ -110,8 +120,10 @@ impl Bench {
             map.push_str(&format!("{column} = {{ column = \"{column}\", unit = \"{unit}\" }}\n"));
             header.push(column);
             row.push(value.to_string());
+            uncounted.push(value.to_string());
         }
-        let csv = format!("{}\n{}\n", header.join(","), row.join(","));
+        let rows = format!("{}\n{}\n", header.join(","), row.join(","));
+        let csv = rows + &format!("{}\n", uncounted.join(",")).repeat(self.uncounted);
         let map = Some(Mapping::from_toml(&map, "map.toml").unwrap());
         let options = ingest::Options { map, ..ingest::Options::default() };
         let profile = ingest::read_text("table.csv", csv.leak(), &options).unwrap();

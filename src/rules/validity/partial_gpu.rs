@@ -18,8 +18,8 @@ the ratio of SMs, and in a slice that of memory-bound kernels by its share of th
 ## Detection
 Launches could use fewer SMs than the device has according to the export, or to the catalog where the
 export does not say. A MIG slice or a partition (CPX, NPS4) that the export names has roofs of its own:
-peaks by its SMs, bandwidth by its share of the memory. Where the export does not say how many SMs the
-slice has, its peaks are those of the whole device. Where export and catalog disagree about a whole
+peaks by its SMs, bandwidth by its share of the memory. Where neither export nor catalog says how many SMs
+the slice has, its peaks are those of the whole device. Where export and catalog disagree about a whole
 device, `device-mismatch` covers it.
 
 ## Remedy

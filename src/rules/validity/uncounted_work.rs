@@ -104,6 +104,11 @@ mod tests {
     #[test]
     fn counts_that_fit_and_elementwise_conventions_are_fine() {
         assert!(product(1.374e11).is_fine(&RULE));
+        // Three more launches without a count say nothing of the one that has it.
+        assert!(product(1.374e11).uncounted(3).is_fine(&RULE));
+        let factor = |subject: &Subject<'_>| subject.kernel.algorithmic()?.work_factor;
+        let found = product(1e9).uncounted(3).seen(&RULE, factor).unwrap();
+        assert!((found / (1e9 / (2.0 * 4096_f64.powi(3))) - 1.0).abs() < 1e-9, "{found}");
         let relu = kernel("relu", 100.0).operator("relu n=1000000 dtype=fp32");
         assert!(relu.work(Pipe::Fp32Vector, 0.0).bytes(8e6).is_fine(&RULE));
     }

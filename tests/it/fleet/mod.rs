@@ -416,6 +416,37 @@ fn missing_ranks_other_devices_and_clocks_are_told() {
     assert!(has("rank 6 ran at another time"), "{notes:?}");
 }
 
+/// Ranks in containers have the same processes, and their longest launches may take as long: what stands for a kernel does
+/// not depend on which comes first.
+#[test]
+fn ranks_that_tie_are_merged_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let file = |name: &str, content: &str| {
+        fs::write(folder.join(name), content).unwrap();
+        text(&folder.join(name))
+    };
+    let map = file(
+        "map.toml",
+        "device = \"A100 SXM4 80GB\"\n[columns]\nkernel = \"kernel\"\ntime = { column = \"time\", unit = \"us\" }\n\
+         bytes = { column = \"bytes\", unit = \"B\" }\n[quantities]\nregisters_per_thread = { column = \"registers\", unit = \"1\" }\n",
+    );
+    let summary = |rank: &str, bytes: u32, registers: u32| {
+        let rows = format!("kernel,time,bytes,registers\ncopy,50,{bytes},{registers}\n");
+        let export = file(&format!("rank{rank}.csv"), &rows);
+        let out = text(&folder.join(format!("{rank}.json")));
+        done(&["summarize", &export, "--map", &map, "--rank", rank, "-o", &out]);
+        out
+    };
+    let (one, two) = (summary("0", 40_000_000, 32), summary("1", 80_000_000, 255));
+    let merged = |first: &str, second: &str| {
+        let out = text(&folder.join("merged.json"));
+        done(&["merge", first, second, "-o", &out]);
+        fs::read_to_string(&out).unwrap()
+    };
+    assert_eq!(merged(&one, &two), merged(&two, &one));
+}
+
 #[test]
 fn the_commands_work_together() {
     let folder = tempfile::tempdir().unwrap();
