@@ -113,8 +113,9 @@ pub(super) fn ceilings(report: &Report<'_>) -> Vec<String> {
         let dram = dram.map(|(level, low, high)| (level.label(), low, high, "B/s"));
         let peaks = peaks(&analysis.kernels, position);
         let used: Vec<Pipe> = peaks.iter().map(|(pipe, ..)| pipe).collect();
-        let peaks =
-            peaks.iter().map(|(pipe, low, high)| (pipe.label(), low, high, pipe.operations_per_second()));
+        let peaks = peaks
+            .iter()
+            .map(|(pipe, low, high)| (pipe.label(), low, high, pipe.operations_per_second()));
         let mut roofs: Vec<_> = dram.chain(peaks).collect();
         roofs.sort_by_key(|(name, ..)| *name);
         let shown: Vec<String> = roofs
