@@ -12,6 +12,7 @@ mod gpus;
 mod kernels;
 #[cfg(feature = "sqlite")]
 mod missing;
+#[cfg(feature = "sqlite")]
 mod moved;
 #[cfg(feature = "sqlite")]
 mod ranges;
