@@ -422,10 +422,9 @@ fn beside(algorithmic: &mut Algorithmic, kernel: &Kernel) {
     algorithmic.traffic_factor = counted
         .filter(|_| algorithmic.bytes > Bytes::ZERO)
         .map(|traffic| traffic.bytes / (algorithmic.bytes * traffic.launches.max(1) as f64));
-    // Of one launch: a pipe may have been counted in some of the launches only.
-    let of_launch = |work: &Work| work.operations / kernel.launches_of(work).max(1) as f64;
-    let counted: Flops = kernel.work.iter().map(of_launch).sum();
-    let needed = algorithmic.operations;
+    let counted: Flops = kernel.work.iter().map(|work| work.operations).sum();
+    // Operations may have been counted in some of the launches only.
+    let needed = algorithmic.operations * kernel.with_work().max(1) as f64;
     algorithmic.work_factor =
         (!kernel.work.is_empty() && needed > Flops::ZERO).then(|| counted / needed);
 }

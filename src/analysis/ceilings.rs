@@ -53,7 +53,7 @@ impl Roofs {
         let capability = device
             .and_then(|device| device.compute_capability.as_deref())
             .or(hint.compute_capability.as_deref());
-        let target = capability.or(device.and_then(|device| device.gfx.as_deref()));
+        let target = device.and_then(Device::target).or(capability);
         let limits = capability.and_then(Limits::of);
         let rate = |rate: Option<BytesPerSecond>| rate.map(BytesPerSecond::get).into();
         let clock = |clock: Option<Hertz>| clock.map(Hertz::get).into();

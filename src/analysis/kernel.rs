@@ -320,7 +320,6 @@ impl Kernel {
     }
 
     /// Returns the number of launches with operations on any pipe.
-    #[cfg(feature = "gate")]
     pub(crate) fn with_work(&self) -> u64 {
         let of_all = || self.work.first().map_or(0, |work| work.launches);
         self.doubt().map_or_else(of_all, |doubt| doubt.with_work)

@@ -431,5 +431,11 @@ fn rest(profile: &Profile, row: usize) -> String {
     let launch = profile.launch(row);
     let figure = |quantity| Some((quantity, launch.get(quantity)?));
     let figures: Vec<_> = profile.launches.quantities().filter_map(figure).collect();
-    format!("{:?}", (launch.head.shape, launch.head.stream, launch.head.count, figures))
+    let source = profile.sources.get(usize::from(launch.head.source));
+    let from = source.map(|source| (&source.format, source.profiler));
+    let place = profile.names.get(launch.head.place);
+    format!(
+        "{:?}",
+        (launch.head.shape, launch.head.stream, launch.head.count, place, from, figures)
+    )
 }

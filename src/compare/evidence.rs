@@ -179,10 +179,6 @@ pub struct Measured {
     pub by_run: Vec<OfRun>,
     /// Number of launches.
     pub launches: f64,
-    /// Those of them that the time is of: without the first ones that are left out as warm-up.
-    #[serde(skip)]
-    #[schemars(skip)]
-    pub warm_launches: f64,
     /// Time of all launches, in seconds; `null` if none has a duration.
     pub time_s: Option<Seconds>,
     /// Typical time of one launch, in seconds: the pseudo-median of its logarithms (Hodges–Lehmann), the median over several

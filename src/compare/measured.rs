@@ -37,8 +37,8 @@ impl Group<'_> {
         let work = |of: &dyn Fn(&RunKernel) -> Option<f64>| {
             all(&self.each(|kernels, _| kernels.iter().copied().map(of).sum()))
         };
-        let times = self.each(|kernels, run| {
-            let time = |kernel: &&RunKernel| kernel.is_timed().then(|| kernel.whole_s(run.warmup));
+        let times = self.each(|kernels, _| {
+            let time = |kernel: &&RunKernel| kernel.is_timed().then(|| kernel.whole_s());
             kernels.iter().map(time).sum::<Option<Seconds>>().map(Seconds::get)
         });
         let shares = self.each(|kernels, _| {
@@ -49,27 +49,23 @@ impl Group<'_> {
         let headroom_of = |of: fn(&Headroom) -> Option<f64>| {
             all(&headrooms.iter().flatten().map(of).collect::<Vec<_>>())
         };
-        let savings = self.each(savings);
+        let savings = self.each(|kernels, _| savings(kernels));
         let by_run = shares.iter().zip(&headrooms).zip(&savings);
         let by_run = by_run.map(|((share, headroom), savings)| OfRun {
             share: share.map(Share::new),
             headroom: headroom.as_ref().map(|headroom| Factor::new(headroom.value)),
             savings_s: savings.map(Seconds::new),
         });
-        let count = |of: &dyn Fn(&RunKernel, &Run) -> u64| {
-            let launches = self.each(|kernels, run| {
-                Some(kernels.iter().map(|kernel| of(kernel, run)).sum::<u64>() as f64)
-            });
-            known(&launches).unwrap_or_default()
-        };
+        let launches = self.each(|kernels, _| {
+            Some(kernels.iter().map(|kernel| kernel.launches).sum::<u64>() as f64)
+        });
         let centers: Vec<f64> = centers.iter().flatten().copied().collect();
         let first = self.all().next();
         Measured {
             runs: in_runs.len(),
             in_runs,
             by_run: by_run.collect(),
-            launches: count(&|kernel, _| kernel.launches),
-            warm_launches: count(&|kernel, run| kernel.warm_launches(run.warmup)),
+            launches: known(&launches).unwrap_or_default(),
             time_s: known(&times).map(Seconds::new),
             launch_s: median(&centers).map(|log| Seconds::new(log.exp())),
             share: known(&shares).map(Share::new),
@@ -182,10 +178,10 @@ fn headroom(kernels: &[&RunKernel]) -> Option<Headroom> {
 }
 
 /// Savings of all members over the launches whose time is compared: those that can be judged stand for the others.
-fn savings(kernels: &[&RunKernel], run: &Run) -> Option<f64> {
+fn savings(kernels: &[&RunKernel]) -> Option<f64> {
     let of = |kernel: &&RunKernel| {
         let savings = kernel.savings_s.filter(|_| kernel.judged_s > Seconds::ZERO)?;
-        Some(savings.get() * (kernel.whole_s(run.warmup) / kernel.judged_s))
+        Some(savings.get() * (kernel.whole_s() / kernel.judged_s))
     };
     kernels.iter().map(of).sum()
 }

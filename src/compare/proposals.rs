@@ -154,7 +154,7 @@ pub(super) fn propose(
 
 /// Whether a new kernel runs as often as one that vanished, at its place.
 fn is_for(old: &Trait<'_>, new: &Trait<'_>, work: f64) -> bool {
-    let launches = (old.lone.measured.warm_launches * work, new.lone.measured.warm_launches);
+    let launches = (old.lone.measured.launches * work, new.lone.measured.launches);
     nearness(launches.0, launches.1) >= AS_MANY && (is_there(old, new) || same_operator(old, new))
 }
 
@@ -266,7 +266,7 @@ fn same_operator(one: &Trait<'_>, two: &Trait<'_>) -> bool {
 /// Proposes a rename.
 fn rename(one: &Trait<'_>, two: &Trait<'_>, work: f64) -> Option<Proposal> {
     let (before, after) = (&one.lone.measured, &two.lone.measured);
-    let launches = nearness(before.warm_launches * work, after.warm_launches);
+    let launches = nearness(before.launches * work, after.launches);
     // A kernel without a duration may be any.
     let [launch_before, launch_after] = [before.launch_s?, after.launch_s?];
     let time = nearness(launch_before.get(), launch_after.get());
@@ -325,10 +325,7 @@ fn fusion<'a, 'b>(
     let mut fitting: Vec<(&Trait<'_>, f64)> = parts
         .iter()
         .filter_map(|part| {
-            let same = nearness(
-                part.lone.measured.warm_launches * work,
-                whole.lone.measured.warm_launches,
-            );
+            let same = nearness(part.lone.measured.launches * work, whole.lone.measured.launches);
             let shared = part.words.iter().filter(|word| whole.words.contains(word)).count();
             let covered = shared as f64 / part.words.len().max(1) as f64;
             let near = is_there(part, whole) || same_operator(part, whole);
@@ -371,7 +368,7 @@ mod tests {
     fn lone(name: &str, milliseconds: f64) -> Lone {
         let time_s = Some(Seconds::new(milliseconds * 1e-3));
         let launch_s = time_s.map(|time| time / 10.0);
-        let measured = Measured { warm_launches: 10.0, time_s, launch_s, ..Measured::default() };
+        let measured = Measured { launches: 10.0, time_s, launch_s, ..Measured::default() };
         Lone { kernel: 0, name: name.to_owned(), measured }
     }
 
@@ -444,7 +441,7 @@ mod tests {
         assert!(!is_rename(&changed(|two| (two.time_s, two.launch_s) = (None, None)), 1.0));
         assert!(!is_rename(&changed(|two| two.category = "copy".to_owned()), 1.0));
         // 8% more launches, unless all of the run has them.
-        let more = changed(|two| two.warm_launches = 10.8);
+        let more = changed(|two| two.launches = 10.8);
         assert!(!is_rename(&more, 1.0) && is_rename(&more, 1.08));
     }
 

@@ -273,15 +273,14 @@ impl RunKernel {
         self.launches - self.cold_launches(warmup)
     }
 
-    /// Returns the time of all launches but those left out as warm-up: one without a duration counts as the mean of
-    /// those that have one. Zero where none has.
+    /// Returns the time of all launches: one that is left out as warm-up or has no duration counts as the mean of the
+    /// others, so that runs of other lengths differ by their launches alone. Zero where none has a duration.
     #[must_use]
-    pub fn whole_s(&self, warmup: u32) -> Seconds {
-        let wanted = self.warm_launches(warmup);
-        if self.timed == 0 || self.timed >= wanted {
+    pub fn whole_s(&self) -> Seconds {
+        if self.timed == 0 || self.timed >= self.launches {
             return self.measured_s;
         }
-        self.measured_s * (wanted as f64 / self.timed as f64)
+        self.measured_s * (self.launches as f64 / self.timed as f64)
     }
 
     /// Returns measured over roofline time; `None` if the roofline model does not cover it.
@@ -351,11 +350,11 @@ impl Run {
         self.skipped_rules.get(kernel.skipped_rules? as usize)
     }
 
-    /// Returns the time of the run: that of all launches but those left out as warm-up, of which one without a duration
+    /// Returns the time of the run: that of all launches, of which one that is left out as warm-up or has no duration
     /// counts as the mean of its kernel. Zero where no launch has one.
     #[must_use]
     pub fn whole_s(&self) -> Seconds {
-        let more = |kernel: &RunKernel| kernel.whole_s(self.warmup) - kernel.measured_s;
+        let more = |kernel: &RunKernel| kernel.whole_s() - kernel.measured_s;
         self.measured_s + self.kernels.iter().map(more).sum()
     }
 

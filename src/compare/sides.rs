@@ -215,17 +215,12 @@ impl<'a> Group<'a> {
 
     /// Time of all kernels each time that they run, as the logarithm of seconds, for each run.
     pub(super) fn together(&self) -> Vec<Option<f64>> {
-        let of = |(kernels, run): (&Vec<&RunKernel>, &&Run)| {
-            let warm = |kernel: &RunKernel| kernel.warm_launches(run.warmup) as f64;
-            let time = |kernel: &&RunKernel| {
-                let untimed = (warm(kernel) / kernel.timed.max(1) as f64).max(1.0);
-                kernel.typical_s() * untimed
-            };
-            let time: Seconds = kernels.iter().map(time).sum();
-            let times = kernels.iter().map(|kernel| warm(kernel)).fold(0.0, f64::max);
-            (time > Seconds::ZERO && times > 0.0).then(|| (time / times).get().ln())
+        let of = |kernels: &Vec<&RunKernel>| {
+            let time: Seconds = kernels.iter().map(|kernel| kernel.typical_s()).sum();
+            let times = kernels.iter().map(|kernel| kernel.launches).max()?;
+            (time > Seconds::ZERO && times > 0).then(|| (time / times as f64).get().ln())
         };
-        self.by_run.iter().zip(&self.runs).map(of).collect()
+        self.by_run.iter().map(of).collect()
     }
 
     /// How its launches divide among its kernels, in the run that has most of them.
@@ -237,9 +232,7 @@ impl<'a> Group<'a> {
 
     /// How often all kernels run in one run: the median over the runs of the side, as launches are.
     pub(super) fn occurrences(&self) -> f64 {
-        self.usual(|kernels, warmup| {
-            kernels.iter().map(|kernel| kernel.warm_launches(warmup)).max().unwrap_or(0)
-        })
+        self.usual(|kernels| kernels.iter().map(|kernel| kernel.launches).max().unwrap_or(0))
     }
 
     /// The operator of its kernels.
@@ -249,10 +242,10 @@ impl<'a> Group<'a> {
 
     /// Time of all kernels in each run; zero in a run that has none of them.
     pub(super) fn times(&self) -> Vec<f64> {
-        let of = |(kernels, run): (&Vec<&RunKernel>, &&Run)| -> f64 {
-            kernels.iter().map(|kernel| kernel.whole_s(run.warmup)).sum::<Seconds>().get()
+        let of = |kernels: &Vec<&RunKernel>| -> f64 {
+            kernels.iter().map(|kernel| kernel.whole_s()).sum::<Seconds>().get()
         };
-        self.by_run.iter().zip(&self.runs).map(of).collect()
+        self.by_run.iter().map(of).collect()
     }
 
     /// By how much the work of a launch differs between two sides, as far as both counted it.
@@ -271,19 +264,15 @@ impl<'a> Group<'a> {
         (shift.abs() > counted.noise()).then_some(WorkChange { counted, shift, normalized })
     }
 
-    /// Returns the launches in one run that its time is of, so without those left out as warm-up: the median over the runs
-    /// of the side, because one of them that did more work says nothing of the others; the mean, if most runs have none.
+    /// Returns the launches in one run: the median over the runs of the side, because one of them that did more work
+    /// says nothing of the others; the mean, if most runs have none.
     pub(super) fn launches(&self) -> f64 {
-        self.usual(|kernels, warmup| {
-            kernels.iter().map(|kernel| kernel.warm_launches(warmup)).sum()
-        })
+        self.usual(|kernels| kernels.iter().map(|kernel| kernel.launches).sum())
     }
 
-    /// Returns the median of a count over all runs of the side, given each run's warm-up; the mean, if it is zero in most of
-    /// them.
-    fn usual(&self, of: impl Fn(&[&RunKernel], u32) -> u64) -> f64 {
-        let all = self.by_run.iter().zip(&self.runs);
-        let runs: Vec<f64> = all.map(|(kernels, run)| of(kernels, run.warmup) as f64).collect();
+    /// Returns the median of a count over all runs of the side; the mean, if it is zero in most of them.
+    fn usual(&self, of: impl Fn(&[&RunKernel]) -> u64) -> f64 {
+        let runs: Vec<f64> = self.by_run.iter().map(|kernels| of(kernels) as f64).collect();
         median(&runs)
             .filter(|count| *count > 0.0)
             .unwrap_or_else(|| runs.iter().sum::<f64>() / runs.len().max(1) as f64)

@@ -32,10 +32,10 @@ pub(super) struct Figures<'a> {
 }
 
 impl<'a> Figures<'a> {
-    fn add(&mut self, kernel: &'a RunKernel, warmup: u32) {
+    fn add(&mut self, kernel: &'a RunKernel) {
         self.is_typical = kernel.has_launches() && (self.is_typical || self.kernels.is_empty());
         self.kernels.push(kernel);
-        self.time_s += kernel.whole_s(warmup);
+        self.time_s += kernel.whole_s();
         self.measured_s += kernel.measured_s;
         self.timed += kernel.timed;
         self.share += kernel.share;
@@ -99,8 +99,6 @@ struct Found<'a> {
     batch: usize,
     run: usize,
     kernel: &'a RunKernel,
-    /// Launches of each kernel that its run leaves out.
-    warmup: u32,
 }
 
 /// Returns every kernel of these batches, tracked through them, most time in the newest batch
@@ -117,12 +115,7 @@ pub(super) fn linked<'a>(batches: &[Batch<'a>]) -> Vec<Track<'a>> {
                 let device = device.map_or("", |device| &*device.name);
                 let operator = kernel.operator.as_deref().unwrap_or_default();
                 let key = format!("{device}\0{head}\0{operator}");
-                families.entry(key).or_default().push(Found {
-                    batch,
-                    run,
-                    kernel,
-                    warmup: entry.run.warmup,
-                });
+                families.entry(key).or_default().push(Found { batch, run, kernel });
             }
         }
     }
@@ -191,7 +184,7 @@ fn track<'a>(found: &[Found<'a>], sizes: &[usize]) -> Track<'a> {
     let mut figures: Vec<Vec<Option<Figures<'a>>>> =
         sizes.iter().map(|runs| vec![None; *runs]).collect();
     for one in found {
-        figures[one.batch][one.run].get_or_insert_default().add(one.kernel, one.warmup);
+        figures[one.batch][one.run].get_or_insert_default().add(one.kernel);
     }
     let mut batches: Vec<Vec<Figures<'a>>> =
         figures.into_iter().map(|runs| runs.into_iter().flatten().collect()).collect();

@@ -78,7 +78,7 @@ const MATRIX: usize = 5;
 ///
 /// Source: `sm__pipe_shared_cycles_active` and pipe tables of the *Nsight Compute Profiling Guide*.
 /// For AMD: *AMD Instinct MI300 ISA*, "Matrix Arithmetic Instructions": while the matrix core runs, a SIMD issues other
-/// instructions. Formats of 32 and 64 bits occupy what vector instructions need.
+/// instructions. Formats of 32 and 64 bits are taken as sharing with vector instructions, which is conservative.
 pub(crate) fn group(target: Option<&str>, pipe: Pipe) -> usize {
     let Some(capability) = target else { return SHARED };
     if capability.starts_with("gfx") {

@@ -92,6 +92,14 @@ fn launches_without_counts_make_no_kernel_too_short_to_project() {
             panic!("{uncounted}: {:?}", answer.kernels[0])
         };
         assert!((found.ideal.get() / (40e6 / 3.35e12) - 1.0).abs() < 2e-3, "{:?}", found.ideal);
+        // The others stay as they are.
+        let kept = answer.totals.kept.get();
+        assert!((found.measured.get() - 50e-6).abs() < 1e-12, "{:?}", found.measured);
+        assert!(
+            (found.measured.get() + kept - 50e-6 * (uncounted + 1) as f64).abs() < 1e-12
+                || kept == 0.0,
+            "{kept}"
+        );
     }
 }
 

@@ -387,14 +387,15 @@ impl Launches {
             self.repeated_copies += 1;
             return Ok(false);
         }
-        let mut memory = self.columns.memory.iter().flatten();
+        let [from, to] = self.columns.memory.map(|at| HostMemory::named(row.cell(at?)));
         let activity = Activity {
             device,
             name,
             start,
             duration: (took * 1e9).round() as u64,
             bytes: self.moved(reading, row)?,
-            host_memory: memory.find_map(|at| HostMemory::named(row.cell(*at))),
+            // The same at both ends is what memory looks like that is not known.
+            host_memory: from.xor(to),
             ..Activity::default()
         };
         reading.add_activity(activity);

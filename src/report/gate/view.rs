@@ -314,12 +314,13 @@ fn side(side: &Side) -> String {
     );
     match (side.warmup, side.is_warmup_partial) {
         (0, _) => {}
-        (1, false) => text.push_str(", the first launch of each left out of the time"),
-        (1, true) => text.push_str(", the first launch of each that has more left out of the time"),
+        (1, false) => text.push_str(", the first launch of each counted as the mean of the others"),
+        (1, true) => text
+            .push_str(", the first launch of each that has more counted as the mean of the others"),
         (first, is_partial) => {
             let most = if is_partial { "up to " } else { "" };
             text.push_str(&format!(
-                ", {most}the first {first} launches of each left out of the time"
+                ", {most}the first {first} launches of each counted as the mean of the others"
             ));
         }
     }

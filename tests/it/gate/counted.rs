@@ -76,7 +76,9 @@ fn bytes_of_some_launches_are_those_of_a_launch_with_any_warmup() {
         // Both sides name ten launches, and those of them that their times are not of.
         // Of ten launches one is kept.
         let most = if warmup == "20" { "up to " } else { "" };
-        let left_out = format!(", {most}the first {warmup} launches of each left out of the time");
+        let left_out = format!(
+            ", {most}the first {warmup} launches of each counted as the mean of the others"
+        );
         let says = found.out.matches(&left_out).count();
         assert_eq!(says, if warmup == "0" { 0 } else { 2 }, "{}", found.out);
     }

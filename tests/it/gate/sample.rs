@@ -232,7 +232,6 @@ fn measured(time_s: f64, name: &str) -> Measured {
         in_runs: (0..5).collect(),
         runs: 5,
         launches: 24.0,
-        warm_launches: 24.0,
         by_run: Vec::new(),
         time_s: Some(Seconds::new(time_s)),
         launch_s: Some(Seconds::new(time_s / 24.0)),
