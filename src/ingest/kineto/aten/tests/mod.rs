@@ -342,7 +342,7 @@ fn attention_counts_the_pairs_within_its_mask_and_window() {
     assert_eq!(work(&packed, "fmha_cutlassF_f16_aligned_64x64_rf_sm80").0, None);
 }
 
-/// A number beside a tensor comes with the call, and what is written is no operand: read once, written once.
+/// A number beside a tensor comes with the call, and what is written is not an operand: read once, written once.
 #[test]
 fn what_is_written_is_no_operand() {
     let of = |name: &str, dims: &str, types: &str| {
