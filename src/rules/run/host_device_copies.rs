@@ -247,6 +247,7 @@ mod tests {
         for (_, unknown) in [
             kineto("Memcpy HtoD"),
             nsys(&[["Pageable", "Device", to], ["Managed", "Device", to]]),
+            nsys(&[["Pageable", "Pageable", to]]),
             nvprof(""),
         ] {
             assert!(
